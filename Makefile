@@ -9,7 +9,11 @@ KERNELS := setup.py $(wildcard tools/*.py src/billboards/metrics/kernels/*.[ch])
 # A test that hangs is ended after a quarter of an hour, says where it was, and fails.
 NO_HANGING := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true --max-worker-restart=1
 
-.PHONY: demo test check kernels studies benchmarks clean
+# Packages at the locks' versions and by their hashes; what is installed after it finds them there. Which build of torch
+# fits is the machine's to say, so it is in no lock.
+LOCKED := install --quiet --disable-pip-version-check --no-deps --require-hashes -r
+
+.PHONY: demo test check docs kernels redteam studies benchmarks release clean
 
 demo: .venv/installed  ## build, score and rank the demo board, and open the site on it (Ctrl-C ends it)
 	$(BIN)/billboards demo
@@ -23,10 +27,22 @@ check: .venv/check  ## style, types, import directions, licences and known weakn
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/licences.py
+	$(BIN)/python tools/locks.py --check
 	$(BIN)/python tools/dependency_audit.py
+
+release: .venv/check  ## the wheel, built twice and equal, with its SBOM and checksums; audited, whatever the environment allows
+	env -u BILLBOARDS_AUDIT $(BIN)/python tools/dependency_audit.py
+	$(BIN)/python tools/locks.py --check
+	$(BIN)/python tools/build_wheel.py --out dist
+
+docs: .venv/test  ## build the documentation as a site, in build/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 kernels:  ## compile what is out of date, in place: quicker than installing anew
 	$(PYTHON) tools/build_kernels.py
+
+redteam: .venv/test  ## play every attack, the longest ones too, and print what became of each
+	$(BIN)/python tools/redteam.py
 
 benchmarks: .venv/test  ## print our figures beside the peers'
 	$(BIN)/python benchmarks/startup.py
@@ -56,6 +72,7 @@ studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/peeking.py
 	$(BIN)/python benchmarks/beametrics.py
 	$(BIN)/python benchmarks/advice.py
+	$(BIN)/python tools/sanitize_kernels.py
 	BILLBOARDS_FUZZ=2000 $(BIN)/python -m pytest -n 0 tests/fuzz
 	BILLBOARDS_KILLS=200 $(BIN)/python -m pytest -n 0 tests/site/test_kill.py tests/site/test_kill_server.py
 	BILLBOARDS_CHAOS=1000 $(BIN)/python -m pytest -n 0 tests/chaos
@@ -82,14 +99,17 @@ clean:
 	$(PYTHON) -m venv .venv
 	touch $@
 
-.venv/installed: .venv/pip pyproject.toml $(KERNELS)
+.venv/installed: .venv/pip pyproject.toml requirements/site.txt $(KERNELS)
+	$(BIN)/python -m pip $(LOCKED) requirements/site.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[site]'
 	touch $@
 
-.venv/test: .venv/pip pyproject.toml $(KERNELS)
+.venv/test: .venv/pip pyproject.toml requirements/check.txt $(KERNELS)
+	$(BIN)/python -m pip $(LOCKED) requirements/check.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@ .venv/installed
 
-.venv/check: .venv/pip pyproject.toml $(KERNELS)
+.venv/check: .venv/pip pyproject.toml requirements/check.txt $(KERNELS)
+	$(BIN)/python -m pip $(LOCKED) requirements/check.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[check]'
 	touch $@ .venv/test .venv/installed

@@ -32,9 +32,9 @@ from billboards.analyses.suite.advice import (
     mean_elsewhere,
     pool,
 )
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.evidence import BoardAgreement, Evidence
-from billboards.analyses.suite.opening import OpenBoard
 from billboards.board.scoring import compute_cells, missing_cells
 from billboards.metrics.executor import InProcess
 

@@ -1,11 +1,13 @@
-"""A site under load on loopback: 200 readers of the board page and 20 submitters at once, for a minute.
+"""A site under load on loopback: 200 readers of the board page, 20 submitters and 60 slow clients, for a minute.
 
 A whole site runs (`billboards serve`: a web process and two workers) on a made-up board. Every reader asks for the
 board page again and again over a connection of its own; every submitter sends in a new generator, waits, and sends the
-next. A server with one line of the same framework stands beside it in the same run, and the same readers ask it in
-turns with the site, so that whatever else the machine does falls on both alike. Then every submission is waited for.
+next. Slow clients hold what they can meanwhile: a third of them sends a byte of a head each second, a third a byte of a
+body, and a third asks for the page a hundred times and reads a kilobyte a second. A server with one line of the same
+framework stands beside it in the same run, and the same readers ask it in turns with the site, so that whatever else
+the machine does falls on both alike. Then every submission is waited for.
 
-    python benchmarks/load.py [--seconds 60] [--readers 200] [--submitters 20]
+    python benchmarks/load.py [--seconds 60] [--readers 200] [--submitters 20] [--slow 60]
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ GOAL = 10.0
 #: Turns of both servers, and seconds that a submitter waits between two submissions.
 TURNS, PAUSE = 6, 2.0
 INSTANCES = 30
+#: How often a slow reader asks before it reads, what it reads at a time, and seconds between two bytes or reads.
+ASKED, SIP, DRIP = 100, 1024, 1.0
 #: Seconds within which the last submission must be finished.
 PATIENCE = 900.0
 
@@ -60,13 +64,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="of load in all, and as many of the peer's")
     parser.add_argument("--readers", type=int, default=200)
     parser.add_argument("--submitters", type=int, default=20)
+    parser.add_argument("--slow", type=int, default=60, help="clients that send or read a little each second")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         board = make_board(work, quick=True)
         assert board is not None
-        with server("line", work) as (line, _), Serving(work / "data", board) as port:
-            measure(port, line, board, given.readers, given.submitters, given.seconds)
+        serving = Serving(work / "data", board)
+        with server("line", work) as (line, _), serving as port:
+            sent = Sent(port, board, serving.token)
+            measure(port, line, sent, given)
 
 
 class Serving:
@@ -74,11 +81,21 @@ class Serving:
 
     def __init__(self, data: Path, board: str) -> None:
         self.data, self.board = data, board
+        self.token = ""
 
     def __enter__(self) -> int:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = int(free.getsockname()[1])
-        command = (*BILLBOARDS, "serve", str(self.data), "--port", str(port))
+        # With an account everybody may read, as on a site for others, and no address is held to a number of requests.
+        with (self.data / "site.toml").open("a") as settings:
+            settings.write(
+                "reads_per_minute = 100000000\nchanges_per_minute = 100000000\nsubmissions_per_day = 100000000\n"
+                "connections_each = 1500\n"
+            )
+        command: tuple[str, ...] = (*BILLBOARDS, "serve", str(self.data))
+        made = subprocess.run((*command, "--token", "load"), capture_output=True, text=True, check=True)
+        self.token = made.stdout.strip()
+        command = (*command, "--port", str(port))
         self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         while True:
             if self.process.poll() is not None:
@@ -95,17 +112,19 @@ class Serving:
         self.process.wait(60)
 
 
-def measure(port: int, line: int, board: str, readers: int, submitters: int, seconds: float) -> None:
+def measure(port: int, line: int, sent: Sent, given: argparse.Namespace) -> None:
     """Turns of the site under its whole load and of the one line under its readers."""
-    path = f"/boards/{urllib.parse.quote(board)}"
-    ours, theirs, sent = Heard(), Heard(), Sent(port, board)
-    print(f"{readers} readers, {submitters} submitters, {seconds:.0f} s on {path}, in {TURNS} turns of each server")
+    path = f"/boards/{urllib.parse.quote(sent.board)}"
+    ours, theirs, slow = Heard(), Heard(), Slow(port, path, given.slow)
+    who = f"{given.readers} readers, {given.submitters} submitters, {given.slow} slow clients"
+    print(f"{who}, {given.seconds:.0f} s on {path}, in {TURNS} turns of each server")
     for _ in range(TURNS):
-        asyncio.run(read(line, "/", readers, seconds / TURNS, theirs))
-        asyncio.run(load(port, path, readers, submitters, seconds / TURNS, ours, sent))
+        asyncio.run(read(line, "/", given.readers, given.seconds / TURNS, theirs))
+        asyncio.run(load(port, path, given, ours, sent, slow))
     theirs_ratio, ratio = theirs.show("one-line route"), ours.show("board page")
     slower = median(ours.seconds) / median(theirs.seconds)
     print(f"the page's median is {slower:.2f}× the one line's; spread {ratio:.2f} beside {theirs_ratio:.2f}")
+    print(f"slow clients     {slow.begun:8,} begun, {slow.ended} ended by the server")
     print(f"submissions      {len(sent.ids):8,} taken, {len(sent.errors)} errors")
     states = sent.wait()
     print(f"finished after {sent.waited:.0f} s more: {json.dumps(states)}")
@@ -116,9 +135,11 @@ def measure(port: int, line: int, board: str, readers: int, submitters: int, sec
     print(f"goal: p99 under {GOAL:g}× the median: {'met' if ratio < GOAL else 'missed'}")
 
 
-async def load(port: int, path: str, readers: int, submitters: int, seconds: float, heard: Heard, sent: Sent) -> None:
+async def load(port: int, path: str, given: argparse.Namespace, heard: Heard, sent: Sent, slow: Slow) -> None:
+    seconds = given.seconds / TURNS
     until = time.perf_counter() + seconds
-    await asyncio.gather(read(port, path, readers, seconds, heard), *(sent.submit(until) for _ in range(submitters)))
+    submitting = (sent.submit(until) for _ in range(given.submitters))
+    await asyncio.gather(read(port, path, given.readers, seconds, heard), slow.hold(until), *submitting)
 
 
 async def read(port: int, path: str, readers: int, seconds: float, heard: Heard) -> None:
@@ -142,6 +163,40 @@ async def _read_again(port: int, path: str, until: float, heard: Heard) -> None:
         heard.errors.append(f"{path}: {error!r}")
 
 
+@dataclass
+class Slow:
+    """Clients that take their time, and what became of them."""
+
+    port: int
+    path: str
+    count: int
+    begun: int = 0
+    ended: int = 0
+
+    async def hold(self, until: float) -> None:
+        """Hold as many connections as there are clients until a time."""
+        head = f"{self.path} HTTP/1.1\r\nhost: 127.0.0.1:{self.port}\r\n"
+        page, body = f"GET {head}\r\n".encode(), f"POST {head}content-length: 1000000\r\n\r\n".encode()
+        kinds = [(page[:-2] + b"x: ", b"x"), (body, b"x"), (page * ASKED, b"")]
+        await asyncio.gather(*(self._client(*kinds[k % len(kinds)], until) for k in range(self.count)))
+
+    async def _client(self, first: bytes, drip: bytes, until: float) -> None:
+        """Send something, then a byte each second, or read a little of the answers."""
+        self.begun += 1
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=SIP)
+            writer.write(first)
+            while time.perf_counter() < until:
+                await asyncio.sleep(min(DRIP, max(0.0, until - time.perf_counter())))
+                writer.write(drip)
+                if reader.at_eof() or (not drip and not await reader.read(SIP)):
+                    self.ended += 1
+                    break
+            writer.close()
+        except OSError:
+            self.ended += 1
+
+
 async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     head = await reader.readuntil(b"\r\n\r\n")
     length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
@@ -155,6 +210,7 @@ class Sent:
 
     port: int
     board: str
+    token: str
     ids: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     count: int = 0
@@ -184,6 +240,7 @@ class Sent:
         raw = f"{body}--{mark}--\r\n".encode()
         path = f"/api/v1/boards/{urllib.parse.quote(self.board)}/generators"
         head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{self.port}\r\nconnection: close\r\n"
+        head += f"authorization: Bearer {self.token}\r\n"
         head += f"content-type: multipart/form-data; boundary={mark}\r\ncontent-length: {len(raw)}\r\n\r\n"
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(head.encode() + raw)
@@ -197,21 +254,23 @@ class Sent:
         waiting = list(self.ids)
         while waiting and self.waited < PATIENCE:
             for one in waiting:
-                states[one] = str(json.loads(fetch_plain(self.port, f"/api/v1/submissions/{one}"))["state"])
+                answer = fetch_plain(self.port, f"/api/v1/submissions/{one}", self.token)
+                states[one] = str(json.loads(answer)["state"])
             waiting = [one for one in waiting if states[one] in ("received", "checking", "trial", "scoring")]
             time.sleep(0.5 if waiting else 0.0)
             self.waited = time.perf_counter() - begin
         return {state: list(states.values()).count(state) for state in sorted(set(states.values()))}
 
 
-def fetch_plain(port: int, path: str) -> bytes:
-    """What a program gets that asks for no compression."""
-    return asyncio.run(_fetch(port, path))
+def fetch_plain(port: int, path: str, token: str) -> bytes:
+    """What a program with a token gets that asks for no compression."""
+    return asyncio.run(_fetch(port, path, token))
 
 
-async def _fetch(port: int, path: str) -> bytes:
+async def _fetch(port: int, path: str, token: str) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n\r\n".encode())
+    head = f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n"
+    writer.write(f"{head}authorization: Bearer {token}\r\n\r\n".encode())
     _, body = await _answer(reader)
     writer.close()
     return body

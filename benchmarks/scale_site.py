@@ -1,8 +1,9 @@
 """A made-up site of any size, and what a worker does on it, as a process that prints what each step cost.
 
 Ten generators of the board's folder are judged on every instance; all others came in as submissions, through the same
-calls as over the web, and were not judged. The metrics are chrF with as many values of beta, so that one more generator
-is really scored; the cells of the others are drawn at random and written under the keys a worker would use.
+calls as over the web, and were not judged. The metrics are EED with as many values of alpha, so that one more generator
+is really scored; the cells of the others are drawn at random and written under the keys a worker would use. The owner
+asks for the lasso: choosing among families depends on the judged outputs alone and is done once for them.
 
     python benchmarks/scale_site.py make|work DATA [--generators 10] [--metrics 50] [--instances 2000]
 """
@@ -72,13 +73,19 @@ def make(data: Path, generators: int, metrics: int, instances: int) -> None:
     """The board's folder, the submissions and all cells."""
     folder = data / "boards" / BOARD
     write_board(folder, generators=min(JUDGED, generators), instances=instances, metrics=0)
-    settings = (folder / "board.toml").read_text("utf-8")
-    names = ", ".join(f'"chrF(beta={beta})"' for beta in range(1, metrics + 1))
-    (folder / "board.toml").write_text(settings.replace("ranks =", f"metrics = [{names}]\nranks =", 1), "utf-8")
+    written = (folder / "board.toml").read_text("utf-8")
+    names = ", ".join(f'"EED(alpha={1 + k / 100:.2f})"' for k in range(metrics))
+    (folder / "board.toml").write_text(written.replace("ranks =", f"metrics = [{names}]\nranks =", 1), "utf-8")
 
+    from billboards.site.boards import registry
     from billboards.site.site import open_site
 
     site = open_site(data)
+    with site.database.writing() as connection:
+        settings = {"method": "lasso"}
+        registry.change_board(
+            connection, BOARD, "board.settings", actor="benchmark", now=site.clock(), settings=settings
+        )
     with counted("submit") as found:
         _submit(site, generators - JUDGED, instances)
         found["each"] = max(generators - JUDGED, 0)

@@ -26,6 +26,11 @@ settings.register_profile("shared", deadline=None, suppress_health_check=[Health
 settings.load_profile("shared")
 
 
+# A shell without job control lets what it starts in the background ignore Ctrl-C, and all that this starts again.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors, since many tests wait for processes of their own."""

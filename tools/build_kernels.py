@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,6 +22,17 @@ KERNELS = Path("src/billboards/metrics/kernels")
 SUFFIX = ".dll" if sys.platform == "win32" else ".so"
 #: No fused multiply-add: it would change the last digit of a score from one machine to the next.
 FLAGS = ("-std=c11", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
+#: A mistake in a kernel should end the process, not be of use to somebody: what is written past an array on the stack
+#: is noticed, copies are checked against sizes that are known, and the table of functions can't be written to. Only
+#: for ELF: other systems' linkers know none of it.
+HARDENING = (
+    "-fstack-protector-strong",
+    "-U_FORTIFY_SOURCE",
+    "-D_FORTIFY_SOURCE=2",
+    "-Wl,-z,relro",
+    "-Wl,-z,now",
+    "-Wl,-z,noexecstack",
+)
 
 
 def own_compiler() -> list[str] | None:
@@ -62,13 +74,22 @@ def digest(source: Path) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in (source, *headers))).hexdigest()[:16]
 
 
-def compile_kernel(source: Path, target: Path) -> None:
-    """Compile one file; the library appears whole or not at all, whoever has the old one open."""
+def hardening() -> tuple[str, ...]:
+    """The flags that make a library harder to abuse, where the system knows them."""
+    return HARDENING if sys.platform == "linux" else ()
+
+
+def compile_kernel(source: Path, target: Path, flags: Sequence[str] | None = None) -> None:
+    """Compile one file; the library appears whole or not at all, whoever has the old one open.
+
+    `flags` are given in addition to those that every kernel has; by default they are the system's `hardening`.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".building-") as folder:
         built = Path(folder) / target.name
         define = f'-DSOURCE_DIGEST="{digest(source)}"'
-        subprocess.run([*compiler(), *FLAGS, define, str(source), "-o", str(built), "-lm"], check=True)
+        more = hardening() if flags is None else flags
+        subprocess.run([*compiler(), *FLAGS, *more, define, str(source), "-o", str(built), "-lm"], check=True)
         built.replace(target)
 
 

@@ -3,9 +3,13 @@
 Chooses lines of the source by a seed, every line with the same chance, and changes one thing on each: a comparison, a
 constant, a bound, a returned value, a statement. Each change is made in a copy of the source, where the tests that
 reach the line are run, quick ones first, until one fails. Changes that no test notices are listed with what was tried.
-Which tests reach which lines is measured first, by a run of all tests, and kept in a file.
+Which tests reach which lines is measured first, by a run of all tests, and kept in a file. With --near nothing is
+measured: each change meets the test files that name its module, its function, its page or its command, nearest first.
+What they notice, all tests notice, so the share that is killed is a lower bound.
 
     python tools/mutants.py --count 120 --seed 1
+    python tools/mutants.py --count 120 --seed 1 --near 120
+    python tools/mutants.py --near 600 --again mutants.json
     python tools/mutants.py --within stats --tests tests/stats --count 20
 """
 
@@ -13,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import signal
 import sys
@@ -20,15 +25,18 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mutation.contexts import open_map
+from mutation.contexts import open_map, test_files
 from mutation.names import index_names
+from mutation.near import NearTests
 from mutation.operators import Mutant, is_python, mutants_of
 from mutation.runs import STOPPED, copy_source
-from mutation.trials import MORE_SECONDS, Laboratory, Verdict
+from mutation.trials import MORE_SECONDS, Laboratory, MappedLaboratory, NearLaboratory, Verdict
+from mutation.warm import WarmPytest
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Most characters of a line that is shown.
@@ -102,6 +110,7 @@ def document(verdicts: Sequence[Verdict], options: argparse.Namespace) -> dict[s
         "seed": options.seed,
         "within": options.within,
         "goal": options.goal,
+        "near": options.near,
         "killed": sum(verdict.killed for verdict in verdicts),
         "survived": sum(not verdict.killed for verdict in verdicts),
         "share": share(verdicts),
@@ -136,16 +145,87 @@ def try_all(laboratory: Laboratory, mutants: Sequence[Mutant], *, jobs: int) -> 
     def try_next(number: int) -> Verdict:
         verdict = laboratory.try_out(number, mutants[number], tests_for[number])
         place = f"src/{verdict.mutant.path}:{verdict.mutant.line}"
-        tests = f"{verdict.tests_tried} of {verdict.reached_by} tests"
+        of = "" if isinstance(laboratory, NearLaboratory) else f" of {verdict.reached_by}"
+        tests = f"{verdict.tests_tried}{of} tests"
         print(f"{verdict.outcome:11}  {place}  {tests}, {verdict.seconds} s", file=sys.stderr, flush=True)
         return verdict
 
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            return list(pool.map(try_next, range(len(mutants))))
-        except BaseException:
-            STOPPED.set()
-            raise
+    def try_these(numbers: Sequence[int]) -> dict[int, Verdict]:
+        with ThreadPoolExecutor(jobs) as pool:
+            try:
+                return dict(zip(numbers, pool.map(try_next, numbers), strict=True))
+            except BaseException:
+                STOPPED.set()
+                raise
+
+    verdicts = try_these(range(len(mutants)))
+    doubted = range(len(mutants))
+    # A test that fails without any change kills nothing; mutants that only it noticed meet the others.
+    while failing := laboratory.unsound({verdicts[number].killed_by or "" for number in doubted} - {""}):
+        print("fail without any change and are left out:", *sorted(failing), sep="\n  ", file=sys.stderr, flush=True)
+        doubted = [number for number, verdict in verdicts.items() if verdict.killed_by in failing]
+        verdicts |= try_these(doubted)
+    return [verdicts[number] for number in range(len(mutants))]
+
+
+def survivors(former: Mapping[str, Any], files: Mapping[str, bytes]) -> list[Mutant]:
+    """The mutants of a former run that no test noticed, found again in the same source."""
+    wanted = {
+        (mutant["file"].removeprefix("src/"), mutant["line"], mutant["before"], mutant["after"])
+        for mutant in former["mutants"]
+        if mutant["outcome"] in ("survived", "not reached")
+    }
+    mutants = {
+        (path, mutant.line, *mutant.lines(files[path])): mutant
+        for path in sorted({path for path, *_ in wanted} & set(files))
+        for mutant in mutants_of(path, files[path])
+    }
+    lost = wanted - set(mutants)
+    if lost:
+        places = ", ".join(f"src/{path}:{line}" for path, line, *_ in sorted(lost))
+        raise SystemExit(f"not in this source: {places}; --again needs the source that the file was made of")
+    return [mutants[key] for key in sorted(wanted)]
+
+
+def open_laboratory(
+    options: argparse.Namespace,
+    *,
+    root: Path,
+    scratch: Path,
+    clean: Path,
+    files: Mapping[str, bytes],
+    warm: WarmPytest | None,
+) -> Laboratory:
+    """Where mutants are tried: with the tests that reach them, or with those that are near."""
+    names = index_names(files)
+    if options.near is not None:
+        texts = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in test_files(root, options.tests)}
+        return NearLaboratory(
+            root=root,
+            scratch=scratch,
+            clean=clean,
+            files=files,
+            more_seconds=options.more_seconds,
+            near=NearTests(texts, files, names),
+            seconds=options.near,
+            warm=warm,
+        )
+    tests = open_map(
+        options.contexts or root / ".coverage-contexts",
+        root=root,
+        copy=clean,
+        tests=options.tests,
+        workers=options.workers,
+    )
+    return MappedLaboratory(
+        root=root,
+        scratch=scratch,
+        clean=clean,
+        files=files,
+        more_seconds=options.more_seconds,
+        tests=tests,
+        names=names,
+    )
 
 
 def parser() -> argparse.ArgumentParser:
@@ -159,6 +239,13 @@ def parser() -> argparse.ArgumentParser:
     words.add_argument(
         "--tests", nargs="+", default=["tests"], metavar="PATH", help="files and folders of tests (default tests)"
     )
+    words.add_argument(
+        "--near",
+        type=float,
+        metavar="S",
+        help="measure nothing; try the nearest test files, for so many seconds each (a lower bound of what is killed)",
+    )
+    words.add_argument("--again", type=Path, metavar="FILE", help="try what survived in a --json of the same source")
     words.add_argument(
         "--contexts",
         type=Path,
@@ -186,29 +273,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     root = options.root.resolve()
     files = read_source(root / "src")
     mutants = choose(files, count=options.count, seed=options.seed, within=options.within)
+    if options.again:
+        mutants = survivors(json.loads(options.again.read_text("utf-8")), files)
     if not mutants:
         raise SystemExit(f"nothing to change in {options.within or root / 'src'}; name a folder of the package")
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+    forking = options.near is not None and hasattr(os, "fork")
+    with (
+        tempfile.TemporaryDirectory(prefix="mutants-") as folder,
+        WarmPytest() if forking else nullcontext() as warm,
+    ):
         scratch = Path(folder)
         # Tests may run programs as another user.
         scratch.chmod(0o755)
         clean = copy_source(root / "src", scratch / "clean")
-        tests = open_map(
-            options.contexts or root / ".coverage-contexts",
-            root=root,
-            copy=clean,
-            tests=options.tests,
-            workers=options.workers,
-        )
-        laboratory = Laboratory(
-            root=root,
-            scratch=scratch,
-            clean=clean,
-            tests=tests,
-            names=index_names(files),
-            files=files,
-            more_seconds=options.more_seconds,
-        )
+        laboratory = open_laboratory(options, root=root, scratch=scratch, clean=clean, files=files, warm=warm)
         verdicts = try_all(laboratory, mutants, jobs=options.jobs)
     print("\n".join(report(verdicts)))
     if options.json:

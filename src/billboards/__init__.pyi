@@ -15,6 +15,7 @@ from billboards.analyses.challenge import challenge as challenge
 from billboards.analyses.compare import compare as compare
 from billboards.analyses.compare import compare as compare_all
 from billboards.analyses.decompose import decompose as decompose
+from billboards.analyses.efficiency import efficiency as efficiency
 from billboards.analyses.ensemble import ensemble as ensemble
 from billboards.analyses.estimate import estimate as estimate
 from billboards.analyses.hybrids import hybrids as hybrids
@@ -75,6 +76,7 @@ __all__ = [
     "compare",
     "compare_all",
     "decompose",
+    "efficiency",
     "ensemble",
     "estimate",
     "get",

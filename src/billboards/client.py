@@ -159,9 +159,38 @@ class Client:
 
         Without a `name` it has the one that its `metric.toml` states.
         """
-        path = Path(program)
-        files = {"file": (f"{path.name}.zip", _zipped(path)) if path.is_dir() else (path.name, _bytes(path))}
+        files = {"file": _program(Path(program))}
         return self._object("POST", f"/boards/{_word(board)}/metrics", data=_fields(name, fields), files=files)
+
+    def suites(self) -> list[Json]:
+        """The suites of the site."""
+        return list(self._lists("/suites"))
+
+    def suite(self, suite: str) -> Json:
+        """A suite's boards and views, and how far everything is that was sent in to them."""
+        return self._object("GET", f"/suites/{_word(suite)}")
+
+    def suite_ranking(self, suite: str, **view: str) -> Json:
+        """One ranking of metrics over a suite's boards; `view` may say `task`, `language`, `dimension`, `block` and
+        the other choices of the route."""
+        return self._object("GET", f"/suites/{_word(suite)}/ranking", params=view)
+
+    def submit_metric_to_suite(self, suite: str, name: str | None, program: str | Path, **fields: Any) -> list[Json]:
+        """Send a metric to all boards of a suite, which all take it or none; returns the submission of each board."""
+        return self._submit_to_suite(suite, "metrics", name, _program(Path(program)), fields)
+
+    def submit_generator_to_suite(self, suite: str, name: str, outputs: str | Path, **fields: Any) -> list[Json]:
+        """Send outputs to all boards of a suite: a folder or zip archive with a file for each board, BOARD.jsonl."""
+        return self._submit_to_suite(suite, "generators", name, _program(Path(outputs)), fields)
+
+    def _submit_to_suite(
+        self, suite: str, kind: str, name: str | None, file: tuple[str, bytes], fields: Mapping[str, Any]
+    ) -> list[Json]:
+        path = f"/suites/{_word(suite)}/{kind}"
+        sent = self._object("POST", path, data=_fields(name, fields), files={"file": file}).get("submissions")
+        if not isinstance(sent, list) or not sent:
+            raise self._odd(path)
+        return sent
 
     def submit_scores(self, board: str, name: str, scores: str | Path, **fields: Any) -> Json:
         """Send a metric as scores only: `system<TAB>score` lines as WMT has them, or generator, instance and score.
@@ -206,8 +235,12 @@ class Client:
         timeout: float | None = None,
         poll: float = 1.0,
         on_progress: Callable[[Json], None] | None = None,
+        ranked: bool = False,
     ) -> Json:
-        """Wait until a submission is scored, rejected, failed, cancelled or withdrawn; returns it as it then is."""
+        """Wait until a submission is scored, rejected, failed, cancelled or withdrawn; returns it as it then is.
+
+        With `ranked`, wait for the ranking with it too: its `outcome` then says what came of it.
+        """
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             status = self.submission(submission)
@@ -216,7 +249,8 @@ class Client:
             state = status.get("state")
             if not isinstance(state, str):
                 raise self._odd(f"/submissions/{submission}")
-            if state in TERMINAL:
+            outcome = status.get("outcome") or {}
+            if state in TERMINAL and not (ranked and outcome.get("state") == "ranking"):
                 return status
             if end is not None and time.monotonic() > end:
                 raise SiteFailed(f"submission {submission} is still {state}; ask for it again later")
@@ -323,6 +357,11 @@ def _fields(name: str | None, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _word(text: str) -> str:
     return quote(text, safe="")
+
+
+def _program(path: Path) -> tuple[str, bytes]:
+    """A file as it is, or a folder as an archive, with its name."""
+    return (f"{path.name}.zip", _zipped(path)) if path.is_dir() else (path.name, _bytes(path))
 
 
 def _bytes(path: Path) -> bytes:

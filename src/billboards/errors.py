@@ -15,7 +15,10 @@
     ├── MetricFailed            a metric raised, or broke its contract
     ├── MissingPart             an optional package or program is not installed
     ├── StoreFailed             the disk or database below the board refused
-    │   └── StoreAway           it may do what was asked a moment later: a lost connection, a full disk
+    │   ├── StoreAway           it may do what was asked a moment later: a lost connection, a full disk
+    │   ├── OtherSchema         the database is of another version of the program
+    │   ├── BoardUnreadable     a board's folder can't be read, and no good state of it is kept
+    │   └── FileLost            a submitted file is missing or damaged
     ├── ClusterFailed           the machines that compute can't be reached, are gone, or run another version
     ├── DownloadFailed          a public file can't be fetched, or is not what the catalogue promises
     ├── SiteFailed              a site can't be reached, or refused a request
@@ -99,10 +102,13 @@ class InvalidTemplate(InvalidInput):
 
 
 class InvalidSettings(InvalidInput):
-    """Settings with mistakes; `problems` holds every one of them, and so does the message."""
+    """Settings with mistakes; `problems` holds every one of them, and so does the message.
 
-    def __init__(self, where: str, problems: Sequence[str]) -> None:
-        self.problems = tuple(problems)
+    `places` says of each where it stands: the key, with the tables and entries of lists around it.
+    """
+
+    def __init__(self, where: str, problems: Sequence[str], places: Sequence[tuple[int | str, ...]] = ()) -> None:
+        self.problems, self.places = tuple(problems), tuple(places)
         several = f"{len(self.problems)} mistakes:\n  " if len(self.problems) > 1 else ""
         super().__init__(f"{where}: {several}" + "\n  ".join(self.problems))
 
@@ -159,11 +165,39 @@ class MissingPart(BillboardsError):
 
 
 class StoreFailed(BillboardsError):
-    """The disk or database below the board refused."""
+    """The disk or database below the board refused.
+
+    The message names paths, addresses and buckets, so it is for the console and the log of whoever runs the site;
+    `public_words` are for everybody else.
+    """
+
+    public_words = "The site's storage refuses or can't be reached now. Try again in a moment."
 
 
 class StoreAway(StoreFailed):
     """The database is not there or the disk is full: the same may succeed a moment later."""
+
+
+class OtherSchema(StoreFailed):
+    """The database's tables are of another version of the program; nothing is written to them."""
+
+    public_words = "The site is being brought to another version. Try again in a few minutes."
+
+
+class BoardUnreadable(StoreFailed):
+    """A board's folder can't be read, and no good state of it is kept."""
+
+    public_words = "This board can't be read now; whoever runs the site has to mend its files."
+
+
+class FileLost(StoreFailed):
+    """A submitted file is missing, or damaged: `state` says which."""
+
+    public_words = "A submitted file is missing or damaged; whoever runs the site must restore it from a backup."
+
+    def __init__(self, message: str, *, state: Literal["missing", "damaged"] = "missing") -> None:
+        self.state = state
+        super().__init__(message)
 
 
 class ClusterFailed(BillboardsError):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import math
@@ -23,6 +24,8 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from reprlib import Repr
 from typing import Any, TypeGuard
@@ -35,6 +38,8 @@ MOST_DIGITS = 18
 LONGEST = 400
 #: The most that a gzipped file may hold: a hundred times what the largest public set does.
 MOST_UNPACKED = 1 << 32
+#: Bytes of the largest TOML document, where its reader allows no fewer, and the most parts of a dotted key.
+MOST_TOML, MOST_KEY_PARTS = 16 * 2**20, 20
 #: How much of a file is looked at to tell whether it is text, and the characters that tell it.
 BINARY_START = 8192
 #: What some programs write before a text in UTF-8.
@@ -213,6 +218,21 @@ def is_binary(raw: bytes) -> bool:
     return start.count(b"\0") > 1 or controls > max(len(start) / 20, 2)
 
 
+@cache
+def published_digests() -> frozenset[str]:
+    """Digests of files as their publishers have them, as the catalogue of public boards lists them."""
+    folder = resources.files("billboards") / "catalogue" / "digests"
+    lists = (file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".tsv"))
+    return frozenset(line.split("\t")[1] for text in lists for line in text.splitlines() if line.count("\t") > 1)
+
+
+def lacks_line_end(raw: bytes) -> bool:
+    """Whether a text may be cut off: it ends without a line end, and is no published file, of which some end so."""
+    if raw.endswith((b"\n", b"\r")):
+        return False
+    return hashlib.sha256(raw).hexdigest() not in published_digests()
+
+
 def check_ended(raw: bytes, name: str, problems: Problems) -> None:
     """A last line without its end may be half a number or half a sentence, which nothing else would show."""
     if not raw.endswith(b"\n"):
@@ -229,11 +249,17 @@ def json_value(text: str | bytes) -> Any:
 
 
 def json_lines(
-    raw: bytes, name: str, problems: Problems, *, nan: bool = False, first: int = 1
+    raw: bytes, name: str, problems: Problems, *, nan: bool = False, first: int = 1, longest: int | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSON-lines file with their line numbers; `nan` admits a bare NaN, as some data sets write."""
+    """The objects of a JSON-lines file with their line numbers; `nan` admits a bare NaN, as some data sets write.
+
+    Of a line of more than `longest` characters nothing is read but its length.
+    """
     decode = (_WITH_NAN if nan else _STRICT).decode
     for number, line in numbered_lines(raw, name, problems, first=first):
+        if longest is not None and len(line) > longest:
+            problems.error(name, number, f"has {len(line):,} characters; at most {longest:,} are read")
+            continue
         if not line.strip():
             continue
         try:
@@ -283,8 +309,30 @@ def _cut_off(error: json.JSONDecodeError, line: str) -> str:
     return "; the line seems cut off" if at_the_end else ""
 
 
-def toml_document(text: str) -> dict[str, Any]:
-    """A TOML document; nesting and numbers that Python can't follow are mistakes of the text like any other."""
+#: What a TOML document is made of, as far as keys go: comments, texts, bare words, the dots between parts of a key. A
+#: quotation mark that begins no text is where TOML itself stops.
+_TOML_TOKENS = re.compile(
+    r"""(?P<comment>\#[^\n]*+)
+      | (?P<part>\"{3}(?:[^"\\]|\\.|"(?!""))*+\"{3} | '{3}(?:[^']|'(?!''))*+'{3}
+          | "(?!"")(?:[^"\\\n]|\\.)*+" | '(?!'')[^'\n]*+' | [A-Za-z0-9_+-]++)
+      | (?P<dot>\.)
+      | (?P<stop>["'])
+      | (?P<other>[^.\ \t])""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def toml_document(text: str, *, most: int = MOST_TOML) -> dict[str, Any]:
+    """A TOML document of at most so many bytes; what Python can't follow is a mistake of the text like any other.
+
+    Size and keys are looked at before anything is read: the memory that a dotted key takes grows with the square of
+    its parts, so that a few bytes could fill the machine.
+    """
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    if size > most:
+        raise tomllib.TOMLDecodeError(f"it has {size:,} bytes; at most {most:,} are read")
+    if line := _line_of_long_key(text):
+        raise tomllib.TOMLDecodeError(f"the key on line {line} has more than {MOST_KEY_PARTS} parts")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -293,6 +341,25 @@ def toml_document(text: str) -> dict[str, Any]:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from error
     except ValueError as error:
         raise tomllib.TOMLDecodeError(f"it holds a value that is none: {error}") from error
+
+
+def _line_of_long_key(text: str) -> int | None:
+    """The line of the first key of too many parts; up to the first mistake, parts are told as TOML tells them."""
+    parts, dotted = 0, False
+    for token in _TOML_TOKENS.finditer(text):
+        match token.lastgroup:
+            case "part":
+                parts = parts + 1 if dotted else 1
+                dotted = False
+            case "dot":
+                dotted = True
+            case "stop":
+                return None
+            case _:
+                parts, dotted = 0, False
+        if parts > MOST_KEY_PARTS:
+            return text.count("\n", 0, token.start()) + 1
+    return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -331,10 +398,9 @@ def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -
     if len(set(header)) < len(header) or not header or not all(name.strip() for name in header[numbered:]):
         problems.error(str(path), 1, f"columns must have names, all different; found {shown(header)}")
     refuse_errors(problems)
-    ended = raw.endswith((b"\n", b"\r"))
     note = f"{path}: the last line has no line end; make sure that the file is complete"
     rows = _named_rows(records, header, str(path), problems)
-    return Table(path=str(path), columns=tuple(header), rows=rows, notes=() if ended else (note,))
+    return Table(path=str(path), columns=tuple(header), rows=rows, notes=(note,) if lacks_line_end(raw) else ())
 
 
 def _named_rows(
@@ -383,7 +449,9 @@ def _parquet(path: Path) -> Table:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise MissingPart("reading Parquet needs pyarrow: pip install billboards[parquet]") from error
+        raise MissingPart(
+            "reading Parquet needs pyarrow, which is not installed; install it with `pip install 'billboards[parquet]'`"
+        ) from error
     try:
         table = parquet.read_table(io.BytesIO(read_source(path)))
         # Texts that are none would come out only when a row is read.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from edge_boards import EDGES
-from small_boards import small_board
+from small_boards import noisy_board, small_board
 
 import billboards as bb
 from billboards.analyses import analysis_named, own_analyses
@@ -42,6 +42,13 @@ def test_a_page_without_studies_says_nothing_of_them(tmp_path: Path) -> None:
     page = bb.report(board, tmp_path / "report.html", with_studies=False).read_text("utf-8")
     assert 'id="ratings-agreement"' not in page
     assert "What is not on this page" not in page
+
+
+def test_a_page_shows_the_best_metric_against_people(tmp_path: Path) -> None:
+    board = bb.save(noisy_board({"good": 10.0, "poor": 60.0}), tmp_path / "noisy")
+    page = bb.report(board, tmp_path / "report.html", with_studies=False, with_references=False).read_text("utf-8")
+    assert "good against people (correlation 0.953)" in page
+    assert "All 200 judged outputs; the line is the trend of all." in page
 
 
 @pytest.mark.parametrize("edge", list(EDGES))

@@ -143,6 +143,12 @@ def test_votes_without_names_are_different_people_s(tmp_path: Path) -> None:
     assert card.loose_outputs == card.outputs == 4
 
 
+def test_references_among_outputs_without_a_generator_are_counted_together() -> None:
+    loose = tuple(replace(row, generator=None) if row.name in ("copier", "other") else row for row in ROWS)
+    copies = measure_card(replace(board(), rows=loose)).copies
+    assert copies.leaking == {"outputs without a generator": 1}
+
+
 def test_what_nobody_stated_is_named() -> None:
     stated = DataCard(title="t", task="t", source="s", licence="l", citation="c", protocol="p", annotators="a")
     assert measure_card(replace(board(), card=stated)).missing == ()

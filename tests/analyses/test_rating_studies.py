@@ -14,12 +14,13 @@ from billboards.analyses.estimate import choose_next, estimate_drawn, estimate_g
 from billboards.analyses.ratings._ratings import TableColumns, board_ratings, seconds, table_ratings
 from billboards.analyses.ratings.agreement import study_annotators
 from billboards.analyses.ratings.consensus import study_consensus
-from billboards.analyses.ratings.designs import study_designs
+from billboards.analyses.ratings.designs import design_spread, design_words, study_designs
 from billboards.analyses.ratings.doubts import find_implausible
 from billboards.analyses.ratings.severity import study_severity
 from billboards.board import Board
 from billboards.board.judgments import JudgmentColumns, join_judgments
 from billboards.errors import ImportRefused, InvalidInput, NotEnoughData, UnknownName
+from billboards.show.plot import ROW
 from billboards.stats.reliability import krippendorff_alpha
 from billboards.stats.worst_case import worst_case_se
 
@@ -121,6 +122,8 @@ def test_designs_say_which_conclusions_hold_with_their_figures() -> None:
     claim = study.findings[0]
     assert claim.holds == all(sds[scale, "mean", 1] < sds[scale, "mean", 3] for scale, _, _ in sds)
     assert len(study.findings) == 4
+    rows = len({design_words(design) for design in study.designs})
+    assert (rows, design_spread(study).to_dict()["height"]) == (len(study.designs), ROW * rows)
 
 
 def test_designs_without_several_labels_name_the_dimension() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from examples_of_results import EFFECT, OVERRATING, RANKING, STUDY
 
-from billboards.analyses._report import JudgedScores, report_html
+from billboards.analyses._report import JudgedScores, Section, report_html
 from billboards.analyses.rank import MetricStanding, Ranking
 from billboards.board import Board, DataCard, Dimension, Generator, Instance, row_of
 from billboards.show.documents import result_of
@@ -180,3 +180,16 @@ def test_reports_are_imported_without_drawing_libraries() -> None:
     check += "print(sorted({'altair', 'vl_convert', 'rich', 'jinja2', 'pandas', 'polars'} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_an_analysis_that_is_asked_twice_has_two_names_in_the_contents() -> None:
+    power = [
+        Section(name="power", title="How many", words=(), tables=(), pictures=(), about=about)
+        for about in ("chrF and BLEU", "Crier and Almanac")
+    ]
+    page = report_html(RANKING, sections=power)
+    contents = page.split("<nav")[1].split("</nav>")[0]
+    assert "Power: chrF and BLEU" in contents
+    assert "Power: Crier and Almanac" in contents
+    assert [part.anchor for part in power] == ["power-chrF-and-BLEU", "power-Crier-and-Almanac"]
+    assert page.count('id="power-chrF-and-BLEU"') == 1

@@ -42,6 +42,18 @@ def test_a_million_submissions_are_reckoned_from_what_two_sizes_cost(tmp_path: P
 
 
 def test_a_site_under_load_answers_everybody_and_finishes_everything() -> None:
-    found = printed("load.py", "--seconds", "1.2", "--readers", "4", "--submitters", "2")
+    found = printed("load.py", "--seconds", "1.2", "--readers", "4", "--submitters", "2", "--slow", "6")
     assert "goal: no error, all scored: met" in found
+    assert re.search(r"slow clients +36 begun, \d+ ended by the server", found)
     assert re.search(r'finished after \d+ s more: {"scored": 12}', found)
+
+
+def test_a_simulated_day_of_a_shared_task_loses_nothing() -> None:
+    found = printed(
+        "soak.py", "--teams", "2", "--submissions", "6", "--annotators", "2", "--answers", "2", "--hours", "12"
+    )
+    assert "nothing lost, no error" in found
+    assert re.search(
+        r"2 teams, \d submissions taken and \d refused after the deadline, 2 annotators with 4 answers", found
+    )
+    assert "3 restarts, 2 backups, 1 upgrade" in found

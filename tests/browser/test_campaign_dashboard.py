@@ -109,7 +109,7 @@ def test_a_campaign_from_the_form_to_its_results(visit: OpenPage, picture: Pictu
     owner.goto(progress)
     expect(owner.locator("[data-fact=labels]")).to_have_text("0 of 3")
     owner.get_by_text("Close the campaign").click()
-    owner.get_by_role("checkbox", name="This is for good").check()
+    owner.get_by_role("checkbox", name="You can’t undo this").check()
     owner.get_by_role("button", name="Close for good").click()
     expect(owner.locator(".lead .tag").first).to_have_text("closed")
     owner.get_by_role("link", name="Results").click()

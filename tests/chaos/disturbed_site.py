@@ -58,6 +58,12 @@ class DisturbedSite:
             self.port = free.getsockname()[1]
 
     @property
+    def headers(self) -> dict[str, str]:
+        """What the owner shows; the token is the data folder's."""
+        token = self.data / "start.token"
+        return {"authorization": f"Bearer {token.read_text()}"} if token.exists() else {}
+
+    @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/api/v1"
 

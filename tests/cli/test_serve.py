@@ -32,7 +32,7 @@ def until(true: Callable[[], bool]) -> None:
 
 def answers(url: str) -> bool:
     try:
-        return httpx.get(url, trust_env=False, timeout=10).status_code == 200
+        return httpx.get(url, trust_env=False, timeout=10, follow_redirects=True).status_code == 200
     except httpx.HTTPError:
         return False
 
@@ -55,7 +55,7 @@ def test_the_site_opens_survives_its_servers_death_and_ends_with_all_its_process
         while "http://" not in line:
             assert line, "it ended"
             line = server.stderr.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+/", line)
+        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}", line)
         assert found is not None
         url = found[0]
         until(lambda: answers(url))

@@ -1,4 +1,4 @@
-"""The README's excerpts are what the boards say, its links lead somewhere, and it names no key that is not there."""
+"""Excerpts of the README and the tour are what the boards say, links lead somewhere, and named keys are there."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from billboards.show.terminal import print_table
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+TOUR = (ROOT / "docs" / "tour.md").read_text("utf-8")
 PAGES = (ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
 
 
@@ -26,8 +27,8 @@ def lines(text: str) -> Iterator[str]:
     return (" ".join(line.split()) for line in text.splitlines() if line.strip())
 
 
-def excerpt(number: int) -> list[str]:
-    block = re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)[number]
+def excerpt(page: str) -> list[str]:
+    (block,) = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     return [line for line in lines(block) if line != "…"]
 
 
@@ -46,20 +47,20 @@ def missing(wanted: list[str], found: Iterator[str]) -> list[str]:
 def test_the_excerpt_from_the_demo_board(tmp_path: Path) -> None:
     board = bb.save(build_board(), tmp_path / "demo")
     bb.score(board)
-    assert missing(excerpt(0), printed(bb.rank(board).value)) == []
+    assert missing(excerpt(README), printed(bb.rank(board).value)) == []
 
 
 @pytest.mark.data
 def test_the_excerpt_from_wmt20_zh_en(zh_en: bb.Board, tmp_path: Path) -> None:
     folder = bb.save(zh_en, tmp_path / "wmt20-zh-en")
-    assert missing(excerpt(1), printed(bb.rank(folder, lam=7.65).value)) == []
+    assert missing(excerpt(TOUR), printed(bb.rank(folder, lam=7.65).value)) == []
 
 
 def test_the_keys_promised_to_scripts_are_there(tmp_path: Path) -> None:
     board = bb.save(replace(build_bulletins(), metrics=("BLEU", "chrF")), tmp_path / "bulletins")
     bb.score(board)
     ranking, overrating = bb.rank(board, draws=0).document, bb.overrating(board).document
-    promised = " ".join(README.partition("`rank --json` prints ")[2].partition(". Further")[0].split())
+    promised = " ".join(TOUR.partition("`rank --json` prints ")[2].partition(". Further")[0].split())
     for_rank, for_overrating = promised.split("; `overrating --json` prints ")
     assert _absent(for_rank, ranking) == []
     assert _absent(for_overrating, overrating) == []

@@ -105,7 +105,8 @@ def _unturned(text: str) -> str:
     """A text without what 0.2 adds where lower is better: arrows, and (−TER) for TER."""
     for name in TURNED:
         text = text.replace(f"(−{name})", name).replace(f"($-${name})", name).replace(rf"{name} $\downarrow$", name)
-    return text.replace(" ↓", "")
+    # Titles in plainer words than those of 0.1.
+    return text.replace(" ↓", "").replace(": reference lines", ": lines to read the metrics against")
 
 
 def _are_named(value: Any) -> bool:

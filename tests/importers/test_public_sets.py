@@ -13,6 +13,7 @@ from billboards.board import human_scores, preferred_pairs
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused, InvalidInput
 from billboards.importers import IMPORTERS
+from billboards.reading import lacks_line_end
 
 NONE = pytest.approx(np.nan, nan_ok=True)
 
@@ -89,6 +90,16 @@ def test_asset_is_aligned_by_number_and_checked_by_words(tmp_path: Path) -> None
     source.files[-1].write_text(text, "utf-8")
     with pytest.raises(ImportRefused, match=r"original is not sentence 2 of asset\.test\.orig"):
         source.load("asset")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["asset/asset.test.orig", "asset/asset.test.simp.3", "webnlg2017/MRs.txt"])
+def test_files_that_are_published_without_a_last_line_end_are_not_doubted(name: str, shared_data: Path) -> None:
+    raw = (shared_data / name).read_bytes()
+    assert not raw.endswith(b"\n")
+    assert not lacks_line_end(raw)
+    assert lacks_line_end(raw[:-1]), "one character less may be a file that was cut off"
+    assert not lacks_line_end(raw + b"\n")
 
 
 def test_compared_simplifications_are_no_references_of_their_sentence(tmp_path: Path) -> None:
@@ -213,3 +224,10 @@ def test_webnlg_s_means_are_those_of_the_averaged_release(shared_data: Path) -> 
         theirs = [(board.row_position[r["team"]], place[r["mr"]], float(r["semantics"])) for r in csv.DictReader(file)]
     assert len(theirs) == 2230
     assert max(abs(ours[row, k] - value) for row, k, value in theirs) < 1e-12
+
+
+def test_a_folder_that_is_no_clone_of_multi_summeval_is_refused_with_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(
+        ImportRefused, match="holds neither annotation_result nor resulting_data; give a clone of fajri91/"
+    ):
+        IMPORTERS.load("multi-summeval")(tmp_path)

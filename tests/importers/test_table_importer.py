@@ -107,7 +107,7 @@ def test_a_cut_off_parquet_file_is_refused(tmp_path: Path) -> None:
 def test_without_pyarrow_parquet_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
-    with pytest.raises(MissingPart, match=r"pip install billboards\[parquet\]"):
+    with pytest.raises(MissingPart, match=r"`pip install 'billboards\[parquet\]'`"):
         table(tmp_path / "t.parquet")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,15 +53,14 @@ Write = Callable[..., str]
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
     """Writes a module and says how it is named; what evaluate keeps lies apart, and nobody is called."""
     monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path / "cache")
     monkeypatch.setattr(evaluate.config, "HF_METRICS_CACHE", tmp_path / "metrics")
     monkeypatch.setattr(socket.socket, "connect", _nobody)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path / "cache"))
-    for name in [name for name in sys.modules if name.split(".")[0] == "evaluate_modules"]:
-        monkeypatch.delitem(sys.modules, name)
+    _forget_modules()
 
     def module(name: str, gives: str, *, features: str = ONE, takes: str = TWO_ARGUMENTS, fetched: bool = False) -> str:
         folder = tmp_path / (f"cache/evaluate_modules/metrics/evaluate-metric--{name}/{'0' * 64}" if fetched else name)
@@ -69,7 +68,14 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
         (folder / f"{name}.py").write_text(MODULE.format(gives=gives, features=features, takes=takes))
         return f"evaluate:{name}" if fetched else f"evaluate:./{name}"
 
-    return module
+    yield module
+    _forget_modules()
+
+
+def _forget_modules() -> None:
+    """The package that evaluate imports its modules from belongs to one folder; the next test has another."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "evaluate_modules"]:
+        del sys.modules[name]
 
 
 def _nobody(*given: Any) -> None:
@@ -199,7 +205,7 @@ def test_a_module_that_fails_or_changes_is_named(write: Write, tmp_path: Path) -
 
 def test_without_the_package_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "evaluate", None)
-    with pytest.raises(MissingPart, match=r'not installed; pip install "billboards\[evaluate\]"'):
+    with pytest.raises(MissingPart, match=r"not installed; install it with `pip install 'billboards\[evaluate\]'`"):
         bb.metric("evaluate:google_bleu")
 
 

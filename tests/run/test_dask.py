@@ -179,11 +179,13 @@ def test_metrics_on_a_neural_network_ask_for_a_gpu_unless_told_otherwise() -> No
 
 
 def test_what_no_worker_offers_fails_and_says_how_to_offer_it(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+    loopback_dask: LoopbackDask,
 ) -> None:
-    monkeypatch.setattr(cluster, "patience", 0.1)
     tasks = [Task((0, 0), Asking(), Batch(["a"], [["b"]])), Task((1, 0), Slow(), Batch(["a"], [["b"]]))]
-    results = {result.key[0]: result for result in DaskExecutor(cluster).run(tasks)}
+    with Cluster(loopback_dask.address, patience=0.1) as cluster:
+        # Workers start after their scheduler; without any, the answer is another.
+        cluster.connect().wait_for_workers(1, timeout=60)
+        results = {result.key[0]: result for result in DaskExecutor(cluster).run(tasks)}
     assert "slow: no worker offers ABACUS=1; start some with `dask worker --resources ABACUS=1`" in str(results[0])
     assert results[0].platform
     assert results[1].failure is None

@@ -13,6 +13,7 @@ import pytest
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, MetricCard
 from billboards.run import endpoints
+from billboards.run.addresses import lies_inside
 from billboards.run.endpoints import EndpointMetric, checked_address
 
 CARD = MetricCard(name="served", needs_references=True, needs_input=False)
@@ -159,3 +160,16 @@ def test_its_signature_names_its_version_and_not_its_address() -> None:
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(InvalidInput, match="is no address of an endpoint"):
         checked_address(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "inside"),
+    [
+        ("http://127.0.0.1:8000/score", True),
+        ("https://[::1]/", True),
+        ("http://10.1.2.3", True),
+        ("https://8.8.8.8", False),
+    ],
+)
+def test_only_an_address_of_the_public_network_lies_outside(url: str, inside: bool) -> None:
+    assert lies_inside(url) is inside

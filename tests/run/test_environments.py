@@ -18,7 +18,7 @@ import pytest
 
 from billboards.errors import InvalidInput, InvalidSubmission, MissingPart
 from billboards.metrics.base import Batch, MetricCard
-from billboards.run import wheel_installer
+from billboards.run import environments, wheel_installer
 from billboards.run.environments import (
     EnvironmentLimits,
     build_environment,
@@ -277,3 +277,14 @@ def test_without_such_an_index_the_usual_build_is_taken(indexes: str, tmp_path: 
 def test_a_version_that_has_no_build_without_cuda_is_refused(indexes: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no set of wheels"):
         build_environment("torch==2.5", tmp_path / "environments", cpu_index=indexes)
+
+
+@pytest.mark.parametrize("word", ["NO_BINARY", "TARGET", "PREFIX", "ROOT", "USER", "REQUIREMENT", "EDITABLE"])
+def test_settings_of_the_server_s_pip_that_change_what_is_installed_are_not_handed_on(
+    word: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(f"PIP_{word}", "somewhere")
+    monkeypatch.setenv("PIP_TIMEOUT", "99")
+    handed = environments._pip_variables(tmp_path)
+    assert f"PIP_{word}" not in handed
+    assert (handed["PIP_TIMEOUT"], handed["TMPDIR"]) == ("99", str(tmp_path))

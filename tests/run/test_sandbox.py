@@ -19,8 +19,51 @@ from processes import is_running
 from billboards.errors import MissingPart
 from billboards.run import confinement
 from billboards.run.sandbox import Limits, Work, run, sandbox_available
+from billboards.run.verdicts import Ending, outcome_of
 
 LIMITS = Limits(wall_seconds=20, cpu_seconds=20, memory_bytes=256 << 20)
+
+ORDINARY = """
+import asyncio, concurrent.futures, fcntl, multiprocessing, os, shutil, socket, sqlite3, subprocess, sys
+import tempfile, threading
+from multiprocessing import shared_memory
+
+def put(queue): queue.put(2)
+
+async def echo():
+    process = await asyncio.create_subprocess_exec("echo", "3", stdout=subprocess.PIPE)
+    return (await process.communicate())[0].decode().strip()
+
+if __name__ == "__main__":
+    with multiprocessing.Pool(2) as pool:
+        one = pool.map(abs, [-1])[0]
+    queue = multiprocessing.Queue()
+    child = multiprocessing.Process(target=put, args=(queue,))
+    child.start()
+    two = queue.get()
+    child.join()
+    memory = shared_memory.SharedMemory(create=True, size=4096)
+    memory.close()
+    memory.unlink()
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        list(threads.map(abs, range(9)))
+    room = tempfile.gettempdir()
+    with sqlite3.connect(f"{room}/words.db") as database:
+        database.execute("create table words (word)")
+        database.execute("insert into words values ('x')")
+    with open(f"{room}/lock", "w") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+    shutil.copytree("/metric", f"{room}/copy")
+    subprocess.run(["cp", "-a", "/metric/ordinary.py", f"{room}/again"], check=True)
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as near:
+        far, _ = server.accept()
+        near.sendall(b"x" * 1000)
+        assert len(far.recv(2000)) > 0
+        far.close()
+    three = asyncio.run(echo())
+    with open(sys.argv[1], "w") as file:
+        print(one, two, three, file=file)
+"""
 
 
 def shell(folder: Path, script: str, **files: bytes) -> Work:
@@ -132,6 +175,47 @@ run(Work(Path({str(folder)!r}), lambda places: command), listen=lambda stream, t
 
 
 @pytest.mark.usefixtures("confined")
+@pytest.mark.parametrize("user", [0, 1000])
+@pytest.mark.parametrize("ending", ["sys.exit()", "time.sleep(3600)"])
+def test_nothing_lives_after_a_run_whatever_became_of_the_sandboxs_own_processes(
+    user: int, ending: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A launcher that a program took over, and that no longer dies with its parent, leaves a process behind."""
+    if user != os.geteuid():
+        monkeypatch.setattr("billboards.run.confinement.os.geteuid", lambda: user)
+    mark = f"3600.{time.monotonic_ns()}"
+    taken_over = f"""
+import ctypes, os, sys, time
+os.write(int(sys.argv[2]), b"ready\\n")
+ctypes.CDLL(None).prctl(1, 0)
+if os.fork() == 0:
+    os.setsid()
+    os.execv("/bin/sleep", ["sleep", "{mark}"])
+{ending}
+"""
+    files_inside = confinement._files_inside
+
+    def with_another_launcher(work: Work, plan: bytes, uid: int | None) -> dict[str, bytes]:
+        return {**files_inside(work, plan, uid), f"{confinement.OWN}/launcher.py": taken_over.encode()}
+
+    monkeypatch.setattr(confinement, "_files_inside", with_another_launcher)
+    outcome = run(shell(folder, "true"), limits=Limits(wall_seconds=1))
+    assert outcome.result is None
+    # Not after a while: at once.
+    assert not is_running(mark)
+
+
+def test_a_program_that_cannot_be_ended_is_the_platforms_fault() -> None:
+    ending = Ending(
+        ready=True, report=None, stopped="wall time", killed_from_outside=False, lives_on=True, stdout="", stderr="",
+        seconds=1.0, cpu_seconds=0.0, peak_memory=0,
+    )  # fmt: skip
+    outcome = outcome_of(ending, LIMITS, "scores.txt")
+    assert outcome.platform
+    assert "its sandbox could not be ended" in str(outcome.problem)
+
+
+@pytest.mark.usefixtures("confined")
 def test_a_sandbox_killed_from_outside_is_the_platforms_fault(folder: Path) -> None:
     def kill_the_walls(stream: str, text: str) -> None:
         for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
@@ -176,6 +260,7 @@ def test_a_server_without_root_builds_the_same_walls() -> None:
 import sys
 from pathlib import Path
 from billboards.run.sandbox import Limits, Work, run, sandbox_available
+from billboards.run.verdicts import Ending, outcome_of
 assert sandbox_available(), sandbox_available().reason
 limits = Limits(wall_seconds=20, processes=20, memory_bytes=64 << 20)
 held = "for k in 1 2 3 4; do (head -c 40M /dev/zero; sleep 9) | tail -n 1 & done; wait"
@@ -228,6 +313,21 @@ def test_a_trusted_program_sees_no_variables_and_leaves_no_files(folder: Path, m
     assert "secret" not in outcome.stdout
     assert f"TMPDIR={folder}/billboards-" in outcome.stdout
     assert not list(folder.glob("billboards-*"))
+
+
+@pytest.mark.usefixtures("confined")
+@pytest.mark.parametrize("user", [0, 1000])
+def test_ordinary_programs_work_within_the_list_of_calls(
+    user: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads, processes, queues, shared memory, locks, databases, sockets, copies of files."""
+    if user != os.geteuid():
+        monkeypatch.setattr("billboards.run.confinement.os.geteuid", lambda: user)
+    (folder / "ordinary.py").write_text(ORDINARY)
+    work = Work(folder, lambda places: (places.python, "ordinary.py", places.result))
+    outcome = run(work, limits=LIMITS)
+    assert outcome.stderr == ""
+    assert outcome.result == b"1 2 3\n"
 
 
 @pytest.mark.usefixtures("confined")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from billboards.errors import InvalidSubmission
-from billboards.site.submissions.metric_folders import unpack_metric
+from billboards.site.submissions.archives import unpack_metric
 
 
 def zipped(*files: tuple[str, bytes], mode: int = 0) -> bytes:

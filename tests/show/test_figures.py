@@ -46,8 +46,8 @@ def test_the_data_of_a_chart_come_as_csv_and_for_pgfplots(tmp_path: Path) -> Non
         assert [row["name"] for row in csv.DictReader(file)] == ["TER", "COMET", "BLEU"]
     first, _ = save_chart(chart, tmp_path / "forest.dat")
     assert first.read_text().splitlines()[:2] == [
-        "{name} {beta0} {low} {high} {role}",
-        "{TER} -0.58 -0.72 -0.44 {overrates people}",
+        "{name} {beta0} {low} {high} {role} {metric} {interval}",
+        "{TER} -0.58 -0.72 -0.44 {overrates people} {TER} {-0.72 to -0.44}",
     ]
 
 

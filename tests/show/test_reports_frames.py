@@ -35,7 +35,8 @@ def test_a_package_that_is_not_installed_is_named_with_what_to_do(
     monkeypatch.setitem(sys.modules, package, None)
     assert callable(convert)
     with pytest.raises(
-        MissingPart, match=rf'needs {package}, which is not installed; pip install "billboards\[frames\]"'
+        MissingPart,
+        match=rf"needs {package}, which is not installed; install it with `pip install 'billboards\[frames\]'`",
     ):
         convert(metric_table(RANKING))
 

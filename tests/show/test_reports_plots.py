@@ -53,3 +53,8 @@ def test_a_metric_may_be_called_anything_without_changing_what_is_drawn() -> Non
     renamed = replace(RANKING, metrics=(replace(RANKING.metrics[0], name=odd),), ensemble=None)
     assert data_of(correlation_bars(renamed))[0]["name"] == odd
     assert "{{datum.x}}" in to_svg(correlation_bars(renamed))
+
+
+def test_figures_in_a_heat_map_are_black_on_pale_cells_and_white_on_strong_ones() -> None:
+    assert PALETTES["light"].figures == PALETTES["paper"].figures == ("#000000", "#ffffff")
+    assert PALETTES["dark"].figures == ("#ffffff", "#000000")

@@ -69,10 +69,11 @@ def small_site(home: Path) -> SmallSite:
     owner = access.new_owner_token(site, "owner")
     viewer = access.viewer_of_token(site, owner)
     assert viewer is not None
-    return SmallSite(site, {"owner": owner, **_tokens(site, viewer)})
+    return SmallSite(site, {"owner": owner, **tokens_for(site, viewer)})
 
 
-def _tokens(site: Site, owner: Viewer) -> dict[str, str]:
+def tokens_for(site: Site, owner: Viewer) -> dict[str, str]:
+    """A token for everybody but the owner and visitors."""
     roles = {"annotator": "annotator", "stranger": "submitter", "team": "submitter"}
     found = {}
     for name, role in roles.items():

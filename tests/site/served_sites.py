@@ -42,8 +42,8 @@ class Served:
 
 
 @contextmanager
-def serving(site: Site) -> Iterator[Served]:
-    """A site on a free port of this machine, with a worker."""
+def serving(site: Site, *, working: bool = True) -> Iterator[Served]:
+    """A site on a free port of this machine, with a worker unless a test does the work itself."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
@@ -51,7 +51,7 @@ def serving(site: Site) -> Iterator[Served]:
     options = uvicorn.Config(create_app(site), host="127.0.0.1", port=port, log_config=None, log_level="error")
     server = uvicorn.Server(options)
     found = Served(site, f"http://127.0.0.1:{port}")
-    threads = [threading.Thread(target=server.run), threading.Thread(target=found.work)]
+    threads = [threading.Thread(target=server.run), *([threading.Thread(target=found.work)] if working else [])]
     for thread in threads:
         thread.start()
     while not server.started:

@@ -202,7 +202,7 @@ def test_the_routes_take_them_from_submitters_where_the_owner_allows_it(tmp_path
 def test_the_form_offers_what_the_owner_allows(tmp_path: Path) -> None:
     small = page_site(tmp_path)
     where = "/boards/harbour/submit/address"
-    assert "takes no metrics by an address" in small.get(where, "team").text
+    assert "does not accept metrics as an address" in small.get(where, "team").text
     assert where not in small.get("/boards/harbour/submit", "team").text
     allowed = small.site.settings.metrics.model_copy(update={"images": True})
     small.site.settings = small.site.settings.model_copy(update={"metrics": allowed})

@@ -146,7 +146,7 @@ def test_all_mistakes_of_settings_are_named_at_once(small: SmallSite) -> None:
     assert answer.status_code == 422
     first, second = answer.json()["problems"]
     assert first == "per_day must be 0 or more; found -1"
-    assert second.startswith("foo is no setting; there are accepts, by, draws")
+    assert second.startswith("foo is no setting; there are about, accepts, by, draws")
     refused = small.ask("owner", "PATCH", "/boards/small/settings", json={"by": "nonsense"})
     assert refused.status_code == 422
     (problem,) = refused.json()["problems"]

@@ -15,6 +15,7 @@ from billboards.errors import InvalidInput
 from billboards.site.pages.board_table import BoardTable, board_table
 from billboards.site.pages.board_view import ranked_by_words, table_context
 from billboards.site.pages.board_wish import Wish, read_wish
+from billboards.site.pages.columns import board_column
 
 
 def names(table: BoardTable) -> list[str]:
@@ -33,6 +34,21 @@ def test_what_has_no_value_stands_last_whichever_way_a_column_is_sorted(
 def test_scores_begin_with_the_best_and_names_with_the_first_letter() -> None:
     assert names(board_table(RANKING, None, Wish(sort="C"))) == ["three", "two", "one"]
     assert names(board_table(RANKING, None, Wish(sort="generator"))) == ["one", "three", "two"]
+
+
+def test_the_column_of_people_says_what_its_numbers_are_and_leads_where_it_ranks() -> None:
+    judged = replace(RANKING, generators=tuple(replace(standing, judged=400) for standing in RANKING.generators))
+    people = board_table(judged, None, Wish()).columns[0]
+    assert people.correlation.more == (f"Mean human score ({RANKING.aggregate}), 0 to 100.", "1,200 judged outputs.")
+    assert not people.leads
+    assert board_table(replace(RANKING, ranked_by="people"), None, Wish()).columns[0].leads
+
+
+def test_a_declared_column_is_not_shaded_unless_it_says_that_more_is_better() -> None:
+    plain = board_column("judged", "How many outputs were judged.")(lambda standing: standing.judged)
+    better = board_column("judged", "How many outputs were judged.", shaded=True)(lambda standing: standing.judged)
+    assert (plain.shaded, better.shaded) == (False, True)
+    assert plain.explained(RANKING) == ("How many outputs were judged.",)
 
 
 def test_a_hidden_column_can_still_be_sorted_by() -> None:
@@ -75,7 +91,7 @@ def test_choosing_the_sorted_column_again_turns_it_and_the_address_says_so() -> 
     assert wish.turned("A").way == "ascending"
     assert wish.turned("B").query() | {} == Wish(sort="B").query()
     assert Wish().query() == {
-        "sort": None, "direction": None, "order": None, "hide": [], "pin": [], "show": None
+        "sort": None, "direction": None, "order": None, "hide": [], "pin": [], "show": None, "columns": None
     }  # fmt: skip
 
 

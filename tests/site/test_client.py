@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from serving import served
 from billboards.cli.main import main
 from billboards.client import Client
 from billboards.errors import InvalidInput, SiteFailed
+from billboards.site.boards.live import live_board
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +88,36 @@ def test_the_command_submits_and_tells_how_it_ends(
     assert code == 0
     assert "from-command is on the board" in said.out
     assert "received as" in said.err
+    # Its outputs are the references with a word behind them, which the board's rules bar.
+    assert "  It has no rank: kept out by the board's owner: 12 of 12 outputs are references, or nearly" in said.out
+    assert "  Nobody else changed place." in said.out
+
+
+def test_the_command_prints_the_rank(
+    small: SmallSite, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "honest.txt"
+    path.write_text("".join(f"a boat of {k} people sails past the old pier\n" for k in range(12)))
+    monkeypatch.setenv("BILLBOARDS_TOKEN", small.tokens["team"])
+    assert main(["submit", "generator", str(path), "--to", address, "--board", "small"]) == 0
+    document = live_board(small.site, "small").document
+    assert document is not None
+    ranking = document["ranking"]
+    ranks = {g["name"]: g["rank"] for g in ranking["generators"] if g["rank"] is not None}
+    assert f"  Rank {ranks['honest']} of {len(ranks)} by {ranking['ranked_by']} (" in capsys.readouterr().out
+
+
+def test_the_command_leaves_at_once_where_it_is_told_to(
+    small: SmallSite, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "left.jsonl"
+    path.write_bytes(small.outputs(word="later"))
+    monkeypatch.setenv("BILLBOARDS_TOKEN", small.tokens["team"])
+    assert main(["submit", "generator", str(path), "--to", address, "--board", "small", "--no-wait", "--json"]) == 0
+    sent = json.loads(capsys.readouterr().out)
+    assert (sent["state"], sent["outcome"]) == ("received", None)
+    with Client(address, small.tokens["team"]) as site:
+        assert site.wait(sent["id"], timeout=60, poll=0.05, ranked=True)["outcome"]["state"] == "unranked"
 
 
 def test_the_command_tells_doubts_about_what_was_sent(

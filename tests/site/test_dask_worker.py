@@ -20,7 +20,8 @@ from billboards.run.dask_cluster import Cluster
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
-from billboards.site.work.cluster_worker import for_cluster, for_this_machine, work_on_cluster
+from billboards.site.work import leases
+from billboards.site.work.cluster_worker import _Traffic, for_cluster, for_this_machine, work_on_cluster
 from billboards.site.work.worker import work_until_done
 from billboards.site.work.worklist import plan_board, standing
 
@@ -100,6 +101,37 @@ def test_cells_wait_while_the_scheduler_is_away_and_cost_no_attempt(make_harbour
     assert now.missing == now.plan.versions
     assert now.failed == {}
     assert cells(site) == {}
+
+
+def test_a_cluster_without_workers_leases_nothing_so_that_others_do_the_work(make_harbour: MakeHarbour) -> None:
+    harbour = make_harbour(name="starving", settings="poll_seconds = 0.05\n")
+    site, stop = harbour.site, threading.Event()
+    with LoopbackDask(workers=0) as dask, Cluster(dask.address) as cluster:
+        assert cluster.room() == 0
+        worker = threading.Thread(target=work_on_cluster, args=(site, "w", stop, cluster), kwargs={"leases": 4})
+        worker.start()
+        try:
+            for k in range(2):
+                submitting.submit_generator(site, harbour.owner, "ferry", f"tug{k}", harbour.outputs(k))
+            wait_until(lambda: work_until_done(site, "local") == 0 and standing(site, "ferry").missing == {})
+            with site.database.reading() as connection:
+                assert leases.count_workers(connection, now=site.clock()) == 1, "lanes are no workers of their own"
+        finally:
+            stop.set()
+            worker.join()
+
+
+def test_a_cluster_is_given_what_its_threads_and_resources_can_take(make_harbour: MakeHarbour) -> None:
+    cluster = Cluster("tcp://127.0.0.1:9")
+    cluster._counted, cluster._workers = float("inf"), [(3, {}), (1, {"GPU": 1.0})]
+    assert cluster.room() == 8
+    assert cluster.room({"GPU": 1.0}) == 2
+    assert cluster.room({"GPU": 2.0}) == 0
+    traffic = _Traffic(cluster)
+    cell = next(iter(plan_board(make_harbour(name="room").site, "ferry").cells()))
+    assert traffic.takes("cell", cell)
+    traffic.change(8)
+    assert not traffic.takes("cell", cell)
 
 
 def test_what_can_not_travel_is_done_here(make_harbour: MakeHarbour) -> None:

@@ -12,7 +12,7 @@ from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import UnknownName
 from billboards.site.admin import deliveries
-from billboards.site.admin.notices import _message
+from billboards.site.admin.letters import write_letter
 from billboards.site.boards.live import live_board
 from billboards.site.boards.masked import Look
 from billboards.site.campaigns.annotators import exclude
@@ -66,8 +66,8 @@ def test_a_submitter_sees_how_far_people_are_and_hears_when_they_have_ended(port
     assert (progress_of(port, sent).done, progress_of(port, sent).ended) == (2, True)
     (notice,) = judged_notices(port)
     assert notice.target == "mailto:sam@example.org"
-    mail = _message(port.site, MailSettings(host="localhost", sender="site@example.org"), notice)
-    assert mail["Subject"] == "[ferry] boat is judged by people (2 of 4 answers)"
+    mail = write_letter(port.site, MailSettings(host="localhost", sender="site@example.org"), notice)
+    assert mail["Subject"] == "[billboards] ferry: boat is judged by people (2 of 4 answers)"
     assert "first" not in mail.get_content(), "a campaign's name may be hidden"
     withdraw_campaign(port.site, port.owner, campaign.id)
     assert progress_of(port, sent) is None

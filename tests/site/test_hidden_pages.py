@@ -27,12 +27,16 @@ from billboards.formats import FORMATS
 from billboards.site.boards import snapshots
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
+from billboards.site.database import trail
 from billboards.site.pages.bundles import FILES
 from billboards.site.submissions import records as submissions
+from billboards.site.work.worker import notice_openings
 
 BOARD = "/boards/harbour"
 TRUE_NAME, BLIND_NAME, BLIND_WORD = "veryunmaskedname", "blindentryname", "submarine"
 CAMPAIGN = "secretcampaign"
+#: A word that stands in inputs alone, which are withheld until a phase opens.
+INPUT_WORD = "lighthouse"
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +44,18 @@ def hiding(tmp_path_factory: pytest.TempPathFactory) -> PageSite:
     board = page_board()
     written = tuple(instance.references[0].text for instance in board.instances)
     board = replace(board, rows=(*board.rows, row_of(Generator("Ada", kind="human"), board.instances, written)))
-    found = page_site(tmp_path_factory.mktemp("hidden"), board=board)
+    asked = tuple(replace(instance, input=f"{INPUT_WORD} {k}") for k, instance in enumerate(board.instances))
+    found = page_site(tmp_path_factory.mktemp("hidden"), board=replace(board, instances=asked))
+    # Generators are sent in by who does not know the inputs.
+    found.board = board
     found.submit(TRUE_NAME, anonymous=True)
     found.work()
     closes = "2100-01-01T00:00Z"
     found.settle(
-        phases=[{"name": "blind", "blind": True, "closes": closes}], hidden_references=True, hidden_judgments=True
+        phases=[{"name": "blind", "blind": True, "closes": closes}, {"name": "test", "opens": closes}],
+        hidden_references=True,
+        hidden_judgments=True,
+        inputs_from="test",
     )
     found.submit(BLIND_NAME, word=BLIND_WORD, entry="contrastive")
     found.work()
@@ -122,9 +132,23 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
     return {
         "/": ["/"],
         "/help": ["/help"],
+        "/sign-up": ["/sign-up"],
+        "/people": ["/people"],
+        "/enter/{token}": ["/enter/nothing"],
+        "/join/{token}": ["/join/nothing"],
+        "/unsubscribe/{token}": ["/unsubscribe/nothing"],
+        "/boards/{board}/message": [f"{BOARD}/message"],
         "/static/{digest}/{name}": ["/static/0/board.js"],
         "/suites": ["/suites"],
-        "/suites/{suite}": ["/suites/harbours"],
+        "/suites/{suite}": [
+            "/suites/harbours",
+            "/suites/harbours?statistic=spearman&block=one",
+            "/suites/harbours?ranking=1",
+        ],
+        "/suites/{suite}/run": ["/suites/harbours/run"],
+        "/suites/{suite}/files/{file}": [f"/suites/harbours/files/correctness.{end}" for end in ("csv", "tex", "md")],
+        "/suites/{suite}/submit/metric": ["/suites/harbours/submit/metric"],
+        "/suites/{suite}/submit/generator": ["/suites/harbours/submit/generator"],
         "/suites/{suite}/results.json": ["/suites/harbours/results.json"],
         "/suites/{suite}/advice": ["/suites/harbours/advice", "/suites/harbours/advice?references=no"],
         "/suites/{suite}/advice.json": ["/suites/harbours/advice.json"],
@@ -136,6 +160,17 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         "/annotate/{token}": ["/annotate/nothing"],
         "/campaigns/{campaign}": [f"/campaigns/{asked}"],
         "/campaigns/{campaign}/annotate": [f"/campaigns/{asked}/annotate"],
+        "/organise": ["/organise"],
+        "/organise/new": ["/organise/new"],
+        "/organise/new/{source}": ["/organise/new/demo"],
+        "/organise/drafts/{draft}": ["/organise/drafts/nothing"],
+        "/organise/audit": ["/organise/audit"],
+        "/boards/{board}/organise": [f"{BOARD}/organise"],
+        "/boards/{board}/organise/settings": [f"{BOARD}/organise/settings"],
+        "/boards/{board}/organise/about": [f"{BOARD}/organise/about"],
+        "/boards/{board}/organise/audit": [f"{BOARD}/organise/audit"],
+        "/boards/{board}/about": [f"{BOARD}/about"],
+        "/boards/{board}/logo": [f"{BOARD}/logo"],
         "/boards/{board}/campaigns": [f"{BOARD}/campaigns"],
         "/boards/{board}/campaigns/new": [f"{BOARD}/campaigns/new"],
         "/boards/{board}/campaigns/blind-check": [f"{BOARD}/campaigns/blind-check"],
@@ -170,8 +205,12 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
             f"{BOARD}/instances",
             f"{BOARD}/instances?text={SECRET}",
             f"{BOARD}/instances?text={BLIND_WORD}",
+            f"{BOARD}/instances?text={INPUT_WORD}",
             f"{BOARD}/instances?metric=people",
             f"{BOARD}/instances?sort=disagreement&people_low=0",
+            f"{BOARD}/instances?text={SECRET}&within=reference",
+            f"{BOARD}/instances?judgment=judged&disputed=1",
+            f"{BOARD}/instances?metric=chrF&versus=ROUGE-1&sort=disagreement&domain=sea",
         ],
         "/boards/{board}/instances/{instance:path}": [
             f"{BOARD}/instances/i%2F0",
@@ -193,6 +232,10 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
             f"{BOARD}/compare?first=late&second={BLIND_NAME}",
             f"{BOARD}/compare?first=late&second=Ada",
             f"{BOARD}/compare?first=Ada&second=late&by=length",
+            f"{BOARD}/compare?of=late&of=Cleo&of=Ada&instance=i/1&against=reference",
+            f"{BOARD}/compare?of=late&of=Cleo&instance=i/1&against=Cleo",
+            f"{BOARD}/compare?of=late&of={BLIND_NAME}&of=Cleo",
+            f"{BOARD}/compare?of=chrF&of=ROUGE-1&of=length",
         ],
         "/boards/{board}/analyses": [f"{BOARD}/analyses"],
         "/boards/{board}/analyses/{analysis}": [
@@ -204,8 +247,13 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
             f"{BOARD}/analyses/estimate?generator=late",
             f"{BOARD}/analyses/ratings.doubts?metric=chrF",
         ],
+        "/boards/{board}/analyses/{analysis}/files/{file}": [
+            f"{BOARD}/analyses/rank/files/{file}" for file in ("metrics.csv", "generators.tex", "metrics.md?digits=9")
+        ],
         "/boards/{board}/analyses/{analysis}/charts/{number}": [
-            f"{BOARD}/analyses/{name}/charts/0.svg" for name in ("rank", "overrating", "ensemble")
+            f"{BOARD}/analyses/{name}/charts/0{ending}"
+            for name in ("rank", "overrating", "ensemble")
+            for ending in (".svg", ".json", ".csv", ".data.json")
         ],
         "/boards/{board}/card": [f"{BOARD}/card"],
         "/boards/{board}/card.md": [f"{BOARD}/card.md"],
@@ -216,6 +264,7 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         "/boards/{board}/ensembles": [f"{BOARD}/ensembles"],
         "/boards/{board}/ensembles/{signature:path}": [f"{BOARD}/ensembles/{quote(one)}.json" for one in ensembles],
         "/boards/{board}/events": [],
+        "/boards/{board}/progress": [f"{BOARD}/progress"],
         "/boards/{board}/submissions": [f"{BOARD}/submissions"],
         "/boards/{board}/submit": [f"{BOARD}/submit"],
         "/boards/{board}/submit/generator": [f"{BOARD}/submit/generator"],
@@ -225,10 +274,21 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         "/boards/{board}/downloads": [f"{BOARD}/downloads"],
         "/boards/{board}/downloads/{file}": [f"{BOARD}/downloads/{name}" for name in FILES],
         "/boards/{board}/charts/{chart:path}": [
-            f"{BOARD}/charts/{chart}.svg" for chart in ("correlations", "overrating", "swaps", "scatter/chrF")
+            *(
+                f"{BOARD}/charts/{chart}{ending}"
+                for chart in ("correlations", "overrating", "swaps", "people", "scatter/chrF")
+                for ending in ("", ".svg", ".json", ".csv", ".data.json")
+            ),
+            *(f"{BOARD}/charts/scatter{ending}?x=chrF&y=ROUGE-1" for ending in ("", ".json", ".csv")),
+            f"{BOARD}/charts/scatter.json?x=people&y=chrF",
+            f"{BOARD}/charts/scatter.csv?x=chrF&y=people&colour=generator",
         ],
         "/boards/{board}/badges/metric.svg": [f"{BOARD}/badges/metric.svg"],
         "/boards/{board}/badges/generators/{name:path}": [f"{BOARD}/badges/generators/{name}.svg" for name in names],
+        "/boards/{board}/badges/metrics/{name:path}": [f"{BOARD}/badges/metrics/chrF.svg"],
+        "/boards/{board}/badges/rankings/{ranking}": [f"{BOARD}/badges/rankings/{one.id}.svg" for one in kept],
+        "/boards/{board}/preview.png": [f"{BOARD}/preview.png"],
+        "/embed/boards/{board}": [f"/embed{BOARD}", f"/embed{BOARD}?side=metrics&rows=100&theme=dark"],
     }
 
 
@@ -257,7 +317,7 @@ def test_no_page_tells_hidden_references_names_or_blind_results(hiding: PageSite
             answer = hiding.get(address, asker)
             assert answer.status_code < 500, address
             said = content(answer.content)
-            for secret in (TRUE_NAME, BLIND_NAME, SECRET, CAMPAIGN):
+            for secret in (TRUE_NAME, BLIND_NAME, SECRET, CAMPAIGN, INPUT_WORD):
                 # What the asker has written itself may be repeated to it.
                 assert secret not in said or secret in address, (path, address, secret)
             if BLIND_WORD not in address:
@@ -273,12 +333,15 @@ def test_no_page_tells_what_people_said_of_outputs_or_generators(hiding: PageSit
     assert "people" not in hiding.get(f"{BOARD}/downloads/scores.csv", asker).text
     assert "residual" not in hiding.get(f"{BOARD}/metrics/chrF", asker).text
     card = hiding.get(f"{BOARD}/card.json", asker).json()
-    assert (card["hidden"], card["judgments"], card["annotators"]) == (["references", "judgments"], 0, 0)
+    assert (card["hidden"], card["judgments"], card["annotators"]) == (["inputs", "references", "judgments"], 0, 0)
     assert [(use["judgments"], use["values"], use["agreement"]["alpha"]) for use in card["dimensions"]] == [
         (0, None, None) for _ in card["dimensions"]
     ]
     assert (card["references"], card["copies"]["leaked"]) == (None, 0)
     assert hiding.get(f"{BOARD}/charts/scatter/chrF.svg", asker).status_code == 422
+    for ending in ("", ".json", ".csv", ".data.json", ".png"):
+        assert hiding.get(f"{BOARD}/charts/scatter{ending}?x=people&y=chrF", asker).status_code == 422
+        assert hiding.get(f"{BOARD}/charts/scatter{ending}?x=chrF&y=people", asker).status_code == 422
     assert hiding.get(f"{BOARD}/compare?first=chrF&second=ROUGE-1", asker).status_code == 409
     assert "<b>100" not in hiding.get(f"{BOARD}/instances/i%2F1", asker).text
     assert "judgments/" not in "".join(
@@ -290,6 +353,8 @@ def test_no_page_tells_what_people_said_of_outputs_or_generators(hiding: PageSit
 
 def test_an_owner_sees_all_of_it(hiding: PageSite) -> None:
     assert SECRET in hiding.get(f"{BOARD}/instances/i%2F0", "owner").text
+    assert INPUT_WORD in hiding.get(f"{BOARD}/instances/i%2F0", "owner").text
+    assert INPUT_WORD in content(hiding.get(f"{BOARD}/downloads/board.zip", "owner").content)
     assert BLIND_NAME in hiding.get(BOARD, "owner").text
     assert 'data-key="people"' in hiding.get(BOARD, "owner").text
     assert TRUE_NAME in hiding.get("/submissions", "owner").text
@@ -298,13 +363,21 @@ def test_an_owner_sees_all_of_it(hiding: PageSite) -> None:
 
 def test_a_suite_shows_everybody_its_tables_and_only_owners_why_a_metric_failed(hiding: PageSite) -> None:
     for asker in (None, "stranger", "owner"):
-        page = hiding.get("/suites/harbours", asker).text
+        page = hiding.get("/suites/harbours/run", asker).text
         assert "chrF" in page
         assert "One ranking over all boards" in page
         assert (SECRET in page) == (asker == "owner")
-    assert "it could not run" in hiding.get("/suites/harbours").text
+    assert "it could not run" in hiding.get("/suites/harbours/run").text
     assert hiding.get("/suites/harbours/charts/difficulty.svg").headers["content-type"] == "image/svg+xml"
     assert hiding.get("/suites/nowhere").status_code == 404
+
+
+def test_a_suite_tells_everybody_nothing_new_of_a_board_that_hides_its_judgments(hiding: PageSite) -> None:
+    hiding.work()
+    page = hiding.get("/suites/harbours").text
+    assert "harbour takes no part here: its judgments are hidden" in page
+    assert "Agreement with people" not in page
+    assert "Agreement with people" in hiding.get("/suites/harbours", "owner").text
 
 
 def test_a_broken_suite_is_an_owners_matter(hiding: PageSite) -> None:
@@ -341,3 +414,51 @@ def test_a_revealed_submission_stands_under_its_name(tmp_path: Path) -> None:
     assert answer.status_code == 303
     small.work()
     assert TRUE_NAME in small.get(BOARD).text
+
+
+#: What programs read of a board, each with what leads to something.
+API = "/api/v1/boards/harbour"
+ROUTES = ["", "/instances", "/generators", "/generators/late/outputs", "/metrics", "/metrics/chrF/scores", "/judgments"]
+
+
+def test_inputs_are_withheld_on_every_page_where_nothing_else_is_hidden(hiding: PageSite) -> None:
+    kept = hiding.site.boards()[0].settings
+    hiding.settle(hidden_references=False, hidden_judgments=False, revealed=True)
+    try:
+        hiding.work()
+        for asker in (None, "stranger"):
+            for address in (
+                *(one for group in addresses(hiding).values() for one in group),
+                *(API + r for r in ROUTES),
+            ):
+                answer = hiding.get(address, asker)
+                assert answer.status_code < 500, address
+                assert INPUT_WORD not in content(answer.content) or INPUT_WORD in address, address
+        page = hiding.get(BOARD).text
+        assert "The inputs of this board are hidden. Inputs can be read from 2100-01-01T00:00:00Z on." in page
+        assert SECRET in hiding.get(f"{BOARD}/instances/i%2F0").text
+        assert INPUT_WORD in hiding.get(f"{API}/instances", "owner").text
+    finally:
+        hiding.settle(**{word: kept[word] for word in ("hidden_references", "hidden_judgments", "revealed")})
+
+
+def test_inputs_are_shown_when_their_phase_opens_on_pages_that_were_kept_too(tmp_path: Path) -> None:
+    small = page_site(tmp_path)
+    now = 1_800_000_000.0
+    small.site.clock = lambda: now
+    small.settle(phases=[{"name": "test", "opens": "2027-06-01T00:00Z"}], inputs_from="test")
+    page = f"{BOARD}/instances/i%2F0"
+    assert ["<dd>input 0</dd>" in small.get(page, asker).text for asker in (None, "team", "owner")] == [
+        False,
+        False,
+        True,
+    ]
+    now = 1_812_000_000.0
+    notice_openings(small.site)
+    assert "<dd>input 0</dd>" in small.get(page).text
+    with small.site.database.reading() as connection:
+        opened = trail.entries(connection, action="board.inputs-opened")
+    assert [(entry.actor, entry.detail) for entry in opened] == [("site", {"phase": "test"})]
+    notice_openings(small.site)
+    with small.site.database.reading() as connection:
+        assert len(trail.entries(connection, action="board.inputs-opened")) == 1

@@ -125,5 +125,4 @@ def test_site_settings_have_defaults_and_wrong_ones_are_named(tmp_path: Path) ->
     assert all(mistake in str(refused.value) for mistake in refused.value.problems)
     (tmp_path / "site.toml").write_text('[oidc]\nissuer = "https://id.example.org"\nclient_id = "c"\n')
     settings = read_site_settings(tmp_path)
-    assert settings.oidc is not None
-    assert settings.oidc.role == "submitter"
+    assert settings.oidc[0].role == "submitter"

@@ -13,7 +13,7 @@ from sqlalchemy import delete, select
 
 from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board
-from billboards.errors import Refused, StoreAway
+from billboards.errors import FileLost, Refused, StoreAway
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess
 from billboards.run import sandbox
@@ -153,7 +153,8 @@ def test_a_damaged_file_is_the_platforms_fault_and_can_be_retried(harbour: Harbo
     found = harbour.now(one)
     assert (found.state, found.platform, found.refunded) == ("failed", True, True)
     assert found.reason is not None
-    assert "is damaged; restore it" in found.reason
+    assert found.reason == f"the platform failed: {FileLost.public_words}"
+    assert str(harbour.site.data) not in repr(found)
     path.write_bytes(kept)
     submitting.retry(harbour.site, harbour.person("ann"), one.id)
     work_until_done(harbour.site)

@@ -113,11 +113,20 @@ class Server:
                 command = [sys.executable, "-m", "billboards.cli.main", "serve", str(self.harbour.site.data)]
                 self.tree = subprocess.Popen([*command, "--port", str(self.port)], stderr=subprocess.DEVNULL)
             try:
-                if httpx.get(f"{self._url}/boards", trust_env=False, timeout=20).status_code == 200:
+                if (
+                    httpx.get(f"{self._url}/boards", headers=self._headers, trust_env=False, timeout=20).status_code
+                    == 200
+                ):
                     return
             except httpx.HTTPError:
                 assert time.monotonic() < deadline, "it never came"
                 time.sleep(0.1)
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        """What the owner shows; the token is the data folder's."""
+        token = self.harbour.site.data / "start.token"
+        return {"authorization": f"Bearer {token.read_text()}"} if token.exists() else {}
 
     @property
     def _url(self) -> str:
@@ -133,6 +142,7 @@ class Server:
                 f"{self._url}/boards/ferry/generators",
                 data={"name": name},
                 files={"file": ("outputs.txt", self.sent[name])},
+                headers=self._headers,
                 trust_env=False,
                 timeout=60,
             )

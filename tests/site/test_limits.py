@@ -30,7 +30,7 @@ from billboards.errors import InvalidSubmission, StoreFailed
 from billboards.site.campaigns import annotating_pages as annotating
 from billboards.site.settings import SiteSettings
 from billboards.site.site import Site, open_site
-from billboards.site.submissions import generator_files, metric_folders
+from billboards.site.submissions import archives, generator_files
 from billboards.site.web import limits, streams
 from billboards.site.web.app import create_app
 from billboards.site.web.asking import Ask, Pages, reading
@@ -154,16 +154,16 @@ def _zip(names: list[str], content: bytes = b"x") -> bytes:
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        (lambda: _zip([f"{k}.py" for k in range(metric_folders.MOST_FILES + 1)]), "5000 are allowed"),
-        (lambda: _zip(["bomb"], b"\0" * (metric_folders.SMALL + 1)), "at most 16,777,216 are allowed"),
-        (lambda: _zip(["d/" * metric_folders.DEEPEST + "x.py"]), "lies in 20 folders; at most 19"),
+        (lambda: _zip([f"{k}.py" for k in range(archives.MOST_FILES + 1)]), "5000 are allowed"),
+        (lambda: _zip(["bomb"], b"\0" * (archives.SMALL + 1)), "at most 16,777,216 are allowed"),
+        (lambda: _zip(["d/" * archives.DEEPEST + "x.py"]), "lies in 20 folders; at most 19"),
         (lambda: _zip(["d" * 201]), "is no usable name"),
     ],
     ids=["files", "bytes", "depth", "name"],
 )
 def test_what_an_archive_unpacks_to_is_bounded(tmp_path: Path, raw: Callable[[], bytes], says: str) -> None:
     with pytest.raises(InvalidSubmission, match=says):
-        metric_folders.unpack_metric(raw(), tmp_path / "metric")
+        archives.unpack_metric(raw(), tmp_path / "metric")
     assert not (tmp_path / "metric").exists()
 
 
@@ -355,17 +355,21 @@ STATED = {
     "`form_bytes`": f"{SiteSettings().form_bytes // MIB} MiB",
     "`text_characters`": f"{SiteSettings().text_characters:,}",
     "`reads_per_minute`": str(SiteSettings().reads_per_minute),
+    "`connections`": str(SiteSettings().connections),
+    "`connections_each`": str(SiteSettings().connections_each),
+    "`head_seconds`": f"{SiteSettings().head_seconds:.0f}",
+    "`submissions_per_day`": str(SiteSettings().submissions_per_day),
     "`changes_per_minute`": str(SiteSettings().changes_per_minute),
     "`requests`, `requests_each`": f"{SiteSettings().requests}, {SiteSettings().requests_each}",
     "`uploads`, `uploads_each`": f"{SiteSettings().uploads}, {SiteSettings().uploads_each}",
     "`streams`, `streams_each`": f"{SiteSettings().streams}, {SiteSettings().streams_each}",
     "`pages_at_once`": str(SiteSettings().pages_at_once),
     "lines of outputs": f"{generator_files.LINES_EACH} for each instance and {generator_files.LINES_BESIDE:,}",
-    "files in an archive": f"{metric_folders.MOST_FILES:,}",
-    "bytes it unpacks to": f"{metric_folders.MOST_TIMES} times its own, {metric_folders.SMALL // MIB} MiB at least, "
-    f"{metric_folders.MOST_BYTES // 2**30} GiB at most",
-    "folders inside one another": str(metric_folders.DEEPEST - 1),
-    "a path in it": f"{metric_folders.LONGEST} bytes",
+    "files in an archive": f"{archives.MOST_FILES:,}",
+    "bytes it unpacks to": f"{archives.MOST_TIMES} times its own, {archives.SMALL // MIB} MiB at least, "
+    f"{archives.MOST_BYTES // 2**30} GiB at most",
+    "folders inside one another": str(archives.DEEPEST - 1),
+    "a path in it": f"{archives.LONGEST} bytes",
     "an address": f"{LONGEST_ADDRESS // 1024} KiB",
     "a body that stops coming": f"{limits.SILENCE:.0f} s",
     "one stream": f"{streams.LONGEST / 60:.0f} minutes",

@@ -58,14 +58,13 @@ def test_logging_out_needs_the_sessions_word(small: SmallSite) -> None:
     assert small.client.get("/account").status_code == 200
 
 
-def test_an_owner_lets_somebody_in_from_the_account_page(small: SmallSite) -> None:
+def test_an_owner_lets_somebody_in_from_the_page_of_people(small: SmallSite) -> None:
     client = small.client
     client.post("/login", data={"token": small.tokens["owner"]}, follow_redirects=False)
     word = client.get("/account").text.split('name="csrf" value="')[1].split('"')[0]
     sent = {"csrf": word, "name": "Grace", "role": "submitter", "team": "navy"}
     assert client.post("/account/accounts", data=sent).status_code == 200
-    page = client.get("/account").text
-    assert "Grace" in page
+    assert "Grace" in client.get("/people").text
     made = client.post("/account/tokens", data={"csrf": word, "label": "laptop"})
     token = made.text.split('class="secret">')[1].split("<")[0]
     assert token.startswith("bb_")

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from billboards.errors import InvalidSubmission
-from billboards.site.submissions import metric_folders
-from billboards.site.submissions.metric_folders import unpack_metric
+from billboards.site.submissions import archives
+from billboards.site.submissions.archives import unpack_metric
 
 Pack = Callable[..., bytes]
 
@@ -103,7 +103,7 @@ def test_too_many_files_and_files_that_meet_are_refused(
     assert "Run.SH is there twice, or differs only in case from run.sh" in refused(
         metric_zip({"run.sh": "1", "Run.SH": "2"}), tmp_path
     )
-    monkeypatch.setattr(metric_folders, "MOST_FILES", 3)
+    monkeypatch.setattr(archives, "MOST_FILES", 3)
     assert "holds 4 files; 3 are allowed" in refused(metric_zip({f"f{k}": "" for k in range(4)}), tmp_path)
 
 

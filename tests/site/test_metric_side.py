@@ -11,7 +11,7 @@ from billboards.show.words import value_text
 from billboards.site.boards.live import live_board
 from billboards.site.boards.masked import Look
 from billboards.site.pages.explanations import EXPLANATIONS
-from billboards.site.pages.metric_list import metric_lines
+from billboards.site.pages.metric_list import _making, metric_lines, seconds_text
 
 ADDRESS = "/boards/harbour/metrics"
 
@@ -24,7 +24,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> PageSite:
 
 
 def names(page: str) -> list[str]:
-    return re.findall(r'<th scope="row"><a href="[^"]*">([^<]*)</a>', page)
+    return re.findall(r'<th scope="row"><a href="[^"]*"(?: title="[^"]*")?>([^<]*)</a>', page)
 
 
 def look(small: PageSite) -> Look:
@@ -38,7 +38,7 @@ def test_every_metric_of_the_ranking_has_a_row_with_its_numbers(small: PageSite)
     assert names(page) == [metric.label for metric in ranking.metrics]
     for metric in ranking.metrics:
         assert f"<td>{value_text(metric.correlation, 3)}" in page or metric.correlation is None
-        assert metric.within is None or f"<td>{value_text(metric.within, 3)}</td>" in page
+        assert metric.within is None or f"<td>{value_text(metric.within, 3)} " in page
 
 
 @pytest.mark.parametrize(
@@ -102,3 +102,24 @@ def test_the_home_page_shows_the_liveliest_board(small: PageSite) -> None:
     page = small.get("/").text
     assert "Which text generator is best" in page
     assert "/boards/harbour/charts/people.svg" in page
+
+
+def test_the_metric_side_has_speed_agreement_with_the_ensemble_and_who_is_not_told_apart(small: PageSite) -> None:
+    lines = metric_lines(look(small))
+    assert all(line.speed is not None and line.speed > 0 for line in lines)
+    assert all(line.ensemble is None or -1 <= line.ensemble <= 1 for line in lines)
+    assert any(line.ensemble is not None for line in lines) == (look(small).ranking.ensemble is not None)  # type: ignore[union-attr]
+    assert all(line.cluster for line in lines)
+    page = small.get(f"{ADDRESS}?sort=speed").text
+    assert "time per output" in page
+    assert names(page) == [line.label for line in sorted(lines, key=lambda line: line.speed or 0.0)]
+
+
+@pytest.mark.parametrize(("name", "making"), [("chrF", []), ("COMET", ["learned"]), ("no-such-metric", [])])
+def test_a_card_says_whether_a_metric_is_learned(name: str, making: list[str]) -> None:
+    assert _making(name) == making
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(2.0, "2 s"), (0.0125, "12.5 ms"), (0.00004, "40 µs")])
+def test_short_times_are_written_as_people_read_them(seconds: float, text: str) -> None:
+    assert seconds_text(seconds) == text

@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from email import message_from_bytes
-from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from aiosmtpd.controller import Controller
+from mail_boxes import mail_server, words
 from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import InvalidInput, Refused
@@ -157,36 +154,19 @@ def test_an_address_that_is_none_is_refused(harbour: Harbour) -> None:
             access.add_webhook(harbour.site, harbour.owner, url)
 
 
-class Letters:
-    """A mail server's letter box."""
-
-    def __init__(self) -> None:
-        self.letters: list[Message] = []
-
-    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802 - the library's name
-        self.letters.append(message_from_bytes(envelope.content))
-        return "250 taken"
-
-
-def test_the_submitter_gets_a_mail_that_says_how_it_ended(make_harbour: MakeHarbour) -> None:
-    box = Letters()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = Controller(box, hostname="127.0.0.1", port=port)
-    server.start()
-    mail = f'[mail]\nhost = "127.0.0.1"\nport = {port}\nsender = "b@example.org"\n'
-    try:
-        harbour = make_harbour(settings=f'base_url = "https://boards.example.org"\n{mail}')
+def test_the_submitter_gets_mails_of_receipt_and_of_how_it_ended(make_harbour: MakeHarbour) -> None:
+    with mail_server() as box:
+        harbour = make_harbour(settings=box.settings(base_url="https://boards.example.org"))
         one = finish_one(harbour, email="ann@example.org")
-        assert send_due(harbour.site) == 1
-    finally:
-        server.stop()
-    (letter,) = box.letters
-    assert (letter["To"], letter["Subject"]) == ("ann@example.org", "[ferry] tug is scored")
-    assert f"https://boards.example.org/submissions/{one}" in letter.get_payload()
+        assert send_due(harbour.site) == 2
+    assert box.subjects("ann@example.org") == [
+        "[Harbour boards] ferry: tug was received",
+        "[Harbour boards] ferry: tug is scored",
+    ]
+    assert all(f"https://boards.example.org/submissions/{one}" in words(letter) for letter in box.letters)
 
 
 def test_without_a_mail_server_a_mail_is_given_up_with_the_reason(harbour: Harbour) -> None:
     finish_one(harbour, email="ann@example.org")
     assert send_due(harbour.site) == 0
-    assert [(n.state, n.reason) for n in outbox(harbour)] == [("given up", "there is no [mail] in site.toml")]
+    assert [(n.state, n.reason) for n in outbox(harbour)] == 2 * [("given up", "there is no [mail] in site.toml")]

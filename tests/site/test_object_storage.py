@@ -5,21 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 from s3_server import BUCKET, S3Server
 from small_sites import MakeHarbour, make_board
 
 from billboards.errors import InvalidInput, StoreFailed
+from billboards.site.admin import operations
 from billboards.site.admin.backup import back_up, restore
+from billboards.site.admin.operations import verify_files
 from billboards.site.admin.tidying import files_of_withdrawn, remove_unnamed, remove_withdrawn, unnamed_files
 from billboards.site.boards.live import live_board
 from billboards.site.database.retention import DAY, Amount
 from billboards.site.site import open_site
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.blobs import Blobs, ObjectBlobs
+from billboards.site.web.app import create_app
 from billboards.site.work.worker import work_until_done
 
 
@@ -57,6 +62,28 @@ def test_damaged_content_and_a_bucket_that_is_not_there_are_named(s3: S3Server) 
         ObjectBlobs("s3://no-such-bucket/x").put(b"lines")
     with pytest.raises(InvalidInput, match="no address of object storage"):
         ObjectBlobs("bucket/prefix")
+
+
+def test_a_site_whose_bucket_is_gone_or_refuses_is_not_ready_and_names_no_bucket(
+    s3: S3Server, make_harbour: MakeHarbour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "BELIEVED", 0.0)
+    harbour = make_harbour(make_board(6, 2, metrics=("length",)), settings=f'blobs = "s3://{BUCKET}/watched"\n')
+    site = harbour.site
+    sent = submitting.submit_generator(site, harbour.owner, "ferry", "tug", harbour.outputs(0)).submission
+    client = TestClient(create_app(site), "http://127.0.0.1", client=("127.0.0.1", 50_000))
+    assert client.get("/ready").status_code == 200
+    site.blobs.remove(sent.blob)
+    assert client.get("/ready").json()["obstacles"] == ["submitted files are missing"]
+    lost = verify_files(site).lost
+    assert [(file.file, file.state) for file in lost] == [(sent.blob, "missing")]
+    gone = replace(site, blobs=ObjectBlobs("s3://no-such-bucket/x"))
+    answer = TestClient(create_app(gone), "http://127.0.0.1").get("/ready")
+    assert answer.json()["obstacles"] == ["the store of submitted files can't be reached"]
+    work_until_done(site)
+    failed = harbour.now(sent)
+    assert failed.state == "failed"
+    assert BUCKET not in str(failed.reason)
 
 
 def test_a_site_on_s3_scores_is_saved_and_restored_into_a_folder(

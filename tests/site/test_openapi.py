@@ -12,13 +12,15 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from billboards.site.web.routers import ROUTERS
 
 #: Every answer that is an answer; nothing from 500 on is.
-ANSWERS = {200, 201, 204, 304, 400, 401, 403, 404, 405, 409, 413, 422}
+ANSWERS = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 410, 413, 422}
 EXAMPLES = 20
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> SmallSite:
     found = small_site(tmp_path_factory.mktemp("site"))
+    (found.site.data / "suites").mkdir()
+    (found.site.data / "suites" / "0.toml").write_text('[[boards]]\nfolder = "../../small"\n')
     found.submit()
     found.work()
     return found

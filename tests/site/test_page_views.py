@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_sites import ODD, SLASHED, page_board
+from page_sites import ODD, SECRET, SLASHED, page_board
 from ranking_examples import RANKING, generator, metric
 
+from billboards.analyses._scatter import drawing_for, drawing_words
 from billboards.analyses._view import judged_matrix
 from billboards.board import Column, Scores
+from billboards.board.judgments import JudgmentColumns, join_judgments
 from billboards.errors import InvalidInput, UnknownName
 from billboards.site.boards.refresh import ranks_among
 from billboards.site.pages.badges import badge, generator_words, metric_words
-from billboards.site.pages.changes import changes_between
+from billboards.site.pages.changes import Move, changes_between
 from billboards.site.pages.explorer import Matrix, Search, explore
-from billboards.site.pages.metrics import points_drawn
 from billboards.site.pages.text_differences import mark_matches, marked
 from billboards.site.pages.timelines import timeline
 from billboards.site.web.addresses import asked
@@ -107,6 +108,47 @@ def test_disagreement_is_the_metric_minus_people_in_standard_deviations(matrix: 
     assert np.nanmean(disputed) == pytest.approx(0, abs=1e-12)
     assert {output.generator for output in kinder.outputs} == {ODD, SLASHED}
     assert explore(board, matrix, Search(metric="M", disputed=1e9)).total == 0
+
+
+def test_outputs_are_found_by_where_the_text_is(matrix: Matrix) -> None:
+    board = page_board()
+    word = board.instances[0].references[0].text.split()[0]
+    holding = sum(word in instance.references[0].text.split() for instance in board.instances)
+    assert explore(board, matrix, Search(metric="M", text=SECRET)).total == 32, "a word of every reference"
+    assert explore(board, matrix, Search(metric="M", text=SECRET, within="reference")).total == 32
+    assert explore(board, matrix, Search(metric="M", text=SECRET, within="output")).total == 0
+    assert explore(board, matrix, Search(metric="M", text=SECRET, within="source")).total == 0
+    assert explore(board, matrix, Search(metric="M", text="input 3", within="source")).total == 4
+    assert 0 < explore(board, matrix, Search(metric="M", text=word, within="output")).total <= 4 * holding
+
+
+def test_outputs_are_found_by_part_and_by_judgment(matrix: Matrix) -> None:
+    board = page_board()
+    assert explore(board, matrix, Search(metric="M", domain="sea")).total == 16
+    assert explore(board, matrix, Search(metric="M", domain="sea", generator="late")).total == 4
+    # The machine "late" is judged by nobody.
+    assert explore(board, matrix, Search(metric="M", judgment="judged")).total == 24
+    assert explore(board, matrix, Search(metric="M", judgment="unjudged")).total == 8
+    assert explore(board, matrix, Search(metric="M", judgment="errors")).total == 0
+    marked = JudgmentColumns(("adequacy",))
+    marked.add(2, 1, {"adequacy": 4.0}, annotator="ann", details={"spans": [{"start": 0, "end": 3}]})
+    judged = replace(board, judgments=join_judgments(board.judgments, marked.build()))
+    (output,) = explore(judged, matrix, Search(metric="M", judgment="errors")).outputs
+    assert (output.instance, output.generator) == ("i/2", SLASHED)
+    with pytest.raises(UnknownName, match="domain moon"):
+        explore(board, matrix, Search(metric="M", domain="moon"))
+
+
+def test_two_metrics_disagree_where_their_standardised_scores_are_apart(matrix: Matrix) -> None:
+    scores = matrix.view.scores
+    turned = np.concatenate((scores.values, -scores.values))
+    columns = (*scores.columns, Column(name="N", signature="N|v1"))
+    two = replace(matrix, view=replace(matrix.view, scores=replace(scores, columns=columns, values=turned)))
+    page = explore(page_board(), two, Search(metric="M", versus="N", sort="disagreement"))
+    assert page.total == 24, "outputs that both have scored, whether judged or not"
+    # 0 to 23 against 0 to -23: the ends are apart by twice their distance from the mean of 11.5.
+    assert page.outputs[0].disagreement == pytest.approx(-2 * 11.5 / np.std(np.arange(24)))
+    assert {output.score for output in page.outputs[:2]} == {0.0, 23.0}
 
 
 def test_a_page_beyond_the_last_is_the_last(matrix: Matrix) -> None:
@@ -204,6 +246,18 @@ def test_who_only_has_another_number_has_not_moved() -> None:
     assert ranks_among({"a": 1, "b": 1, "c": 3}, {"a", "b", "c"}) == {"a": 1, "b": 1, "c": 3}
 
 
+def test_mere_renumbering_is_no_move_and_has_no_colour() -> None:
+    # D comes in first: A and B have other numbers, and B agrees a little less, but neither has moved.
+    before = replace(RANKING, metrics=(metric("A", 1, 0.6), metric("B", 2, 0.5)))
+    after = replace(RANKING, metrics=(metric("D", 1, 0.7), metric("A", 2, 0.6), metric("B", 3, 0.49)))
+    assert [(m.name, m.words, m.role) for m in changes_between(before, after).metrics] == [
+        ("D", "new at 1", ""),
+        ("B", "3 (was 2; only renumbered)", ""),
+    ]
+    fallen = Move("B", 2, 2, among=(1, 2))
+    assert (fallen.words, fallen.role) == ("2 → 2", "down")
+
+
 def test_ranks_over_time_have_the_first_on_top_and_whole_ticks() -> None:
     drawn = timeline({"g": [3, None, 1, 2]}, [1, 2, 3, 4], ranks=True)
     assert drawn is not None
@@ -217,7 +271,12 @@ def test_ranks_over_time_have_the_first_on_top_and_whole_ticks() -> None:
 
 @pytest.mark.parametrize(
     ("outputs", "said"),
-    [(600, "one point per judged output"), (16_000, "600 of 16,000 judged outputs drawn")],
+    [(600, "one point for each of 600 outputs"), (16_000, "all 16,000 outputs, counted in squares")],
 )
 def test_a_scatter_plot_says_how_many_points_it_draws(outputs: int, said: str) -> None:
-    assert points_drawn(outputs) == said
+    assert drawing_words(outputs, drawing_for(outputs)) == said
+
+
+def test_an_address_asks_for_nothing_that_is_empty_and_for_a_list_several_times() -> None:
+    assert asked({"find": "", "by": None, "hide": ["BLEU", "", "chrF"], "page": 0}) == "?hide=BLEU&hide=chrF&page=0"
+    assert asked({"find": ""}) == ""

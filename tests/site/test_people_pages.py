@@ -39,7 +39,7 @@ def test_a_reader_may_ask_for_people(small: PageSite) -> None:
     page = small.get(f"{BOARD}?by=people")
     assert page.status_code == 200
     assert "Generators are ranked by <strong>people</strong> (overall), as you asked." in page.text
-    assert "Ranked anew on the whole board, by people." in page.text
+    assert "Ranked again on the whole board, by people." in page.text
     assert 'title="95% interval ' in page.text
     assert "late is not ranked: not judged by people." in page.text
     assert '<option value="people" selected>people</option>' in page.text

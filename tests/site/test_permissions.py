@@ -20,8 +20,8 @@ from billboards.site.web.routers import ROUTERS
 
 #: What stands for a parameter of a path, so that the route is asked for something that is there.
 PLACES = {"board": "small", "generator": "g0", "metric": "BLEU", "key": "1", "side": "metric"}
-PLACES |= {"action": "pause", "verdict": "exclude"}
-NUMBERS = {"token_id": "999", "webhook_id": "999", "account_id": "999"}
+PLACES |= {"action": "pause", "verdict": "exclude", "suite": "alone", "number": "1", "draft": "nothing"}
+NUMBERS = {"token_id": "999", "webhook_id": "999", "account_id": "999", "session": "0" * 16}
 ROLES = {"visitor": "visitor", "annotator": "annotator", "stranger": "submitter", "team": "submitter", "owner": "owner"}
 
 
@@ -43,6 +43,9 @@ def allowed(needed: Permission | SubmissionPermission, asker: str) -> bool:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> SmallSite:
     found = small_site(tmp_path_factory.mktemp("site"))
+    suites = found.site.data / "suites"
+    suites.mkdir()
+    (suites / "alone.toml").write_text('[[boards]]\nfolder = "../../small"\n')
     found.submit()
     found.work()
     return found
@@ -97,6 +100,41 @@ def test_no_action_is_open_to_somebody_lower_and_closed_to_an_owner(action: Acti
     assert "owner" in PERMISSIONS[action]
 
 
+#: Pages and forms of owners: everybody else is refused, before anything is read or changed.
+OWNERS = ("/people", "/boards/small/message")
+OWNERS_FORMS = (
+    "/people/requests",
+    "/people/invite",
+    "/people/invitations",
+    "/people/tokens",
+    "/account/accounts",
+    "/account/accounts/change",
+    "/boards/small/message",
+)
+#: Forms of one's own account, which a visitor has none of.
+HOLDERS_FORMS = ("address", "mail", "sessions/end", "team/invite", "team/invitations", "team/members")
+
+
+def test_owners_pages_and_forms_are_theirs_alone(small: SmallSite) -> None:
+    wrong = []
+    for asker in ASKERS:
+        headers = {} if asker == "visitor" else {"authorization": f"Bearer {small.tokens[asker]}"}
+        statuses = {path: small.client.get(path, headers=headers).status_code for path in OWNERS}
+        sent = {"account": "1", "invitation": "1", "request": "1", "role": "submitter", "name": "x", "team": "y"}
+        for path in OWNERS_FORMS if asker != "owner" else ():
+            statuses[f"POST {path}"] = small.client.post(path, headers=headers, data=sent).status_code
+        wanted = {"owner": 200, "visitor": 401}.get(asker, 403)
+        wrong += [f"{asker}: {path} -> {status}" for path, status in statuses.items() if status != wanted]
+    assert wrong == []
+
+
+def test_forms_of_an_account_want_one(small: SmallSite) -> None:
+    statuses = [
+        small.client.post(f"/account/{path}", data={"account": "1", "invitation": "1"}) for path in HOLDERS_FORMS
+    ]
+    assert [answer.status_code for answer in statuses] == [401] * len(HOLDERS_FORMS)
+
+
 def _campaign(small: SmallSite) -> dict[str, str]:
     """A campaign with an annotator, whose link lets anybody annotate."""
     sent = {"name": "asked", "template": "binary", "plan": {"instances": 2}}
@@ -118,6 +156,11 @@ def test_the_places_used_here_are_there(small: SmallSite, tmp_path: Path) -> Non
             "/boards/small/generators/g0/outputs",
             "/boards/small/metrics/BLEU/scores",
             "/boards/small/rankings/1",
+            "/suites/alone",
+            "/suites/alone/ranking",
+            "/suites/alone/tables",
+            "/suites/alone/rankings",
+            "/suites/alone/rankings/1",
         )
     }
     assert set(answers.values()) == {200}

@@ -9,6 +9,7 @@ from billboards.site.admin.notices import ATTEMPTS, FIRST_WAIT, SIGNATURE
 from billboards.site.settings import (
     MAIL_PASSWORD,
     OIDC_SECRET,
+    AccountSettings,
     BoardSettings,
     MailSettings,
     MetricSettings,
@@ -24,7 +25,8 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "running-a-site.md").read
 
 def test_every_setting_is_explained() -> None:
     words = set(re.findall(r"`\[?([\w]+)\]?`", PAGE))
-    for kind in (BoardSettings, Phase, SiteSettings, MailSettings, OidcSettings, RetentionSettings, MetricSettings):
+    tables = (MailSettings, OidcSettings, AccountSettings, RetentionSettings, MetricSettings)
+    for kind in (BoardSettings, Phase, SiteSettings, *tables):
         assert kind.model_fields.keys() - words == set(), kind.__name__
     assert {MAIL_PASSWORD, OIDC_SECRET} <= words
 

@@ -21,7 +21,7 @@ def test_an_address_of_a_thinned_ranking_says_so_and_names_the_next(tmp_path: Pa
     with small.site.database.reading() as connection:
         last, first = snapshots.list_snapshots(connection, board)
     history = small.get(f"/boards/{board}/rankings").text
-    assert "is kept as it was said, under" in history
+    assert "Every ranking is kept as it was, under" in history
     assert small.get(f"/boards/{board}/rankings/{first.id}").status_code == 200
     later = replace(
         small.site,

@@ -239,8 +239,8 @@ def test_two_processes_at_once_delete_everything_once(lived: Harbour) -> None:
 
 def test_a_kill_in_the_middle_leaves_the_rest_for_the_next(lived: Harbour) -> None:
     cells, (_, last) = all_cells(lived.site), spoken(lived.site)
-    # A chore asks before each step, and once more before it finds that it is done; the first two have nothing to do.
-    for steps, left in ((2 + 3, 27 - 3), (2 + (1 + 1) + (19 + 1) + 1 + 2, 27 - 4 - 19 - 2)):
+    # A chore asks before each step, and once more before it finds that it is done; the first five have nothing to do.
+    for steps, left in ((5 + 3, 27 - 3), (5 + (1 + 1) + (19 + 1) + 1 + 2, 27 - 4 - 19 - 2)):
         process = begin(lived, steps)
         assert process.stdout is not None
         assert process.stdout.readline() == "here\n"
@@ -515,3 +515,8 @@ def test_every_chore_has_a_name_of_its_own_and_a_setting_there_is(harbour: Harbo
     assert {chore.setting for chore in chores} - {None} == {
         name for name in vars(RetentionSettings()) if name.endswith("_days")
     }
+
+
+def test_a_folder_that_is_gone_meanwhile_is_as_new_as_can_be(tmp_path: Path) -> None:
+    assert tidying._changed(tmp_path / "gone") > time.time() + 10**9
+    assert tidying._changed(tmp_path) <= time.time() + 1

@@ -53,8 +53,8 @@ from billboards.reading import Problems, read_table, refuse_errors
 from billboards.run.environments import parse_requirements
 from billboards.run.manifest import read_manifest
 from billboards.site.settings import read_site_settings
+from billboards.site.submissions.archives import unpack_metric
 from billboards.site.submissions.generator_files import read_generator
-from billboards.site.submissions.metric_folders import unpack_metric
 
 
 def importers(home: Path) -> Iterator[Target]:

@@ -168,6 +168,16 @@ def test_draws_that_are_worked_out_in_blocks_are_the_same(monkeypatch: pytest.Mo
     assert in_blocks.drawn == pytest.approx(at_once.drawn, abs=1e-12, nan_ok=True)
 
 
+def test_the_last_block_of_draws_is_as_long_as_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BLOCK", 12)
+    blocks = list(module._weights(np.arange(4), draws=7, seed=0, numbers=1))
+    assert [(part.start, part.stop, weights.shape) for part, weights in blocks] == [
+        (0, 3, (3, 4)),
+        (3, 6, (3, 4)),
+        (6, 7, (1, 4)),
+    ]
+
+
 def test_without_two_outputs_of_an_item_or_without_variance_there_are_no_parts() -> None:
     scores, human = gappy()
     assert np.isnan(agreement_parts(np.full_like(scores, 3.0), human).parts).all()

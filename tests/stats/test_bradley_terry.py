@@ -278,6 +278,20 @@ def test_comparisons_that_are_copies_of_each_other_count_once_by_cluster() -> No
     np.testing.assert_allclose(grouped, once, rtol=1e-5, atol=1e-9)
 
 
+def test_the_covariance_of_two_kinds_of_clusters_is_their_sum_without_what_both_count() -> None:
+    compared = simulated(THETA, 600, seed=12)
+    fitted = fit_strengths(count_pairs(compared, 6))
+    scores = comparison_scores(compared, fitted)
+    item, who = np.arange(600) // 6, np.arange(600) % 20
+    both = np.unique(np.stack((item, who)), axis=1, return_inverse=True)[1].ravel()
+    parts = [clustered_covariance(scores, fitted, unit) for unit in (item, who, both)]
+    total = parts[0] + parts[1] - parts[2]
+    values, vectors = np.linalg.eigh(total)
+    assert values.min() < 0 < values.max() < 0.1
+    taken = clustered_covariance(scores, fitted, item, who)
+    np.testing.assert_allclose(taken, vectors @ np.diag(np.clip(values, 0, None)) @ vectors.T, atol=1e-12)
+
+
 def test_intervals_with_annotators_hold_the_strengths_where_those_without_do_not() -> None:
     """Ten annotators with tastes of their own: what holds for other annotators, too, is less sure."""
     annotators, each, theta = 10, 120, THETA[:4] - THETA[:4].mean()
@@ -325,6 +339,7 @@ def chosen_ends(theta: Floats, count: int, size: int, seed: int) -> BestWorst:
 def test_best_and_worst_equal_a_plain_likelihood_fit_of_maximum_difference() -> None:
     choices = chosen_ends(THETA, 300, 4, seed=8)
     fitted = fit_best_worst(choices, 6)
+    assert (fitted.ties, fitted.tie) == ("dropped", None)
     rows = np.arange(300)
 
     def loss(x: Floats) -> float:

@@ -180,6 +180,15 @@ def test_what_the_fixed_effects_explain_has_no_variance_left() -> None:
     assert (not_gained.statistic, not_gained.p) == (0, 1)
 
 
+@pytest.mark.parametrize("unit", [1e-7, 1e7])
+def test_the_unit_of_the_scores_changes_nothing_but_the_unit_of_the_variances(unit: float) -> None:
+    y, design = board(11)
+    fit, scaled = fit_crossed(y, design), fit_crossed(unit * y, design)
+    np.testing.assert_allclose(variances(scaled), unit**2 * variances(fit), rtol=1e-4)
+    np.testing.assert_allclose(scaled.p, fit.p, rtol=1e-3)
+    assert variances(fit).min() > 0
+
+
 @pytest.mark.parametrize(
     ("rows", "columns", "message"),
     [

@@ -52,6 +52,11 @@ def test_a_sample_size_worked_by_hand() -> None:
     assert tell_generators_apart(with_effect(0.5, 10), np.zeros(10)).needed == 34
 
 
+def test_power_on_ten_instances_worked_by_hand() -> None:
+    # .8 · √(10 - 1.95996²/2) = 2.27392, and Φ(2.27392 - 1.95996) + Φ(-2.27392 - 1.95996) = .62324
+    assert tell_generators_apart(with_effect(0.8, 10), np.zeros(10)).power_here == pytest.approx(0.62324, abs=1e-5)
+
+
 def test_fresh_data_of_that_size_find_two_generators_as_often_as_promised() -> None:
     random = np.random.default_rng(1)
     first, second = _generators(random, 4000)

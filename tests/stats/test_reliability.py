@@ -177,6 +177,13 @@ def test_intraclass_correlations_are_shrouts_and_fleisss(model: str, single: flo
     assert found.k == 4
 
 
+def test_an_intraclass_correlation_takes_two_units_with_two_ratings_each() -> None:
+    alone = [[3.0, np.nan], [np.nan, 4.0], [2.0, np.nan]]
+    for table in (alone, [[3.0, 4.0], *alone]):
+        with pytest.raises(NotEnoughData, match="needs two units or more that two annotators have rated"):
+            intraclass_correlation(table)
+
+
 def test_with_gaps_icc1_is_the_analysis_of_variance_of_unequal_groups() -> None:
     # The means are 2, 5, 8.5 and 36/7 in all; three units have 2, 3 and 2 ratings, so k0 = (7 - 17/7)/2 = 16/7.
     table = np.array([[1, 3, NO], [4, 5, 6], [8, NO, 9]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_allclose
 
-from billboards.stats.system_level import residuals, standardised, wilson_interval
+from billboards.stats.system_level import residuals, standardised, value_and_interval, wilson_interval
 
 
 def test_each_row_is_standardised_by_its_own_mean_and_spread() -> None:
@@ -30,3 +30,10 @@ def test_wilsons_interval_is_that_of_statsmodels() -> None:
     for right, n in ((0, 5), (3, 10), (10, 10), (47, 100)):
         assert_allclose(wilson_interval(right, n), proportion_confint(right, n, method="wilson"), atol=1e-6)
     assert wilson_interval(0, 0) == (0.0, 1.0)
+
+
+def test_the_first_draw_is_the_value_and_the_others_its_interval() -> None:
+    value, interval = value_and_interval(np.array([9.0, 3.0, np.nan, 1.0, 2.0]), level=0.5)
+    assert (value, interval) == (9.0, (1.5, 2.5))
+    assert value_and_interval(np.array([np.nan, 1.0, 2.0])) == (None, None)
+    assert value_and_interval(np.array([4.0, np.nan])) == (4.0, None)

@@ -44,6 +44,19 @@ def test_a_library_is_built_beside_its_source_and_knows_it(folder: Path, build_k
     assert library.source_digest().decode() == build_kernels.digest(folder / "_answer.c")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems' linkers know none of these flags")
+def test_a_library_is_hardened(folder: Path, build_kernels: ModuleType) -> None:
+    """Its table of functions is read-only after loading (GNU_RELRO, BIND_NOW), and its stack can't be run."""
+    build_kernels.build_in_place(folder)
+    library = str(folder / f"_answer{build_kernels.SUFFIX}")
+    words = subprocess.run(["readelf", "-lWd", library], capture_output=True, text=True, check=True).stdout
+    assert "GNU_RELRO" in words
+    assert "BIND_NOW" in words or "NOW" in words
+    (stack,) = [line for line in words.splitlines() if "GNU_STACK" in line]
+    assert " RW " in stack
+    assert set(build_kernels.HARDENING) <= set(build_kernels.hardening())
+
+
 def test_only_what_is_out_of_date_is_compiled(
     folder: Path, build_kernels: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:

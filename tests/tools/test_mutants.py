@@ -367,3 +367,80 @@ def test_a_request_to_end_leaves_nothing_behind(tiny: Path) -> None:
 def test_nothing_to_change_is_said(tiny: Path) -> None:
     done = call_tool(tiny, "--within", "nowhere")
     assert (done.returncode, done.stderr) == (1, "nothing to change in nowhere; name a folder of the package\n")
+
+
+#: Two modules, of which one is used through the other, and a test file for each.
+NEAR_FILES = {
+    "src/tiny/__init__.py": "",
+    "src/tiny/greeting.py": 'def greet(name: str) -> str:\n    return f"hello, {name}"\n',
+    "src/tiny/counting.py": "def halve(number: int) -> int:\n    return number // 2\n",
+    "src/tiny/_spelling.py": 'def spell() -> str:\n    return "abc"\n',
+    "src/tiny/letters.py": "from tiny._spelling import spell\ndef alphabet() -> list[str]:\n    return list(spell())\n",
+    "tests/test_words.py": "from tiny.greeting import greet\ndef test_a_name(): assert greet('Ann') == 'hello, Ann'\n",
+    "tests/test_numbers.py": "from tiny import counting\ndef test_four(): assert counting.halve(4) == 2\n",
+    "tests/test_letters.py": "from tiny.letters import alphabet\ndef test_c(): assert alphabet()[-1] == 'c'\n",
+}
+
+
+def write_files(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("module", "nearest"),
+    [
+        ("greeting", "tests/test_words.py"),
+        ("counting", "tests/test_numbers.py"),
+        ("_spelling", "tests/test_letters.py"),
+    ],
+)
+def test_the_nearest_tests_are_those_that_name_the_module_or_who_calls_it(
+    module: str, nearest: str, tools: None
+) -> None:
+    near, names, operators = (import_module(f"mutation.{name}") for name in ("near", "names", "operators"))
+    files = {name.removeprefix("src/"): text.encode() for name, text in NEAR_FILES.items() if name.startswith("src/")}
+    texts = {name: text for name, text in NEAR_FILES.items() if name.startswith("tests/")}
+    path = f"tiny/{module}.py"
+    mutant = operators.mutants_of(path, files[path])[0]
+    assert near.NearTests(texts, files, names.index_names(files)).order(mutant)[0] == nearest
+
+
+def test_without_a_map_mutants_meet_the_nearest_tests_and_survivors_are_tried_again(tiny: Path) -> None:
+    (tiny / "tests/test_tiny.py").unlink()
+    write_files(
+        tiny, {**NEAR_FILES, "tests/test_letters.py": "def test_that_always_fails(): assert 'spell' == 'letters'"}
+    )
+    done, document = run_tool(tiny, "--near", "60", "--jobs", "1", "--goal", "0.5")
+    outcomes = {(mutant["file"].rpartition("/")[2], mutant["outcome"]) for mutant in document["mutants"]}
+    assert outcomes == {
+        ("greeting.py", "killed"),
+        ("counting.py", "killed"),
+        ("_spelling.py", "survived"),
+        ("letters.py", "survived"),
+    }
+    assert (done.returncode, document["near"], document["share"]) == (0, 60.0, 0.5)
+    assert "left out:\n  tests/test_letters.py::test_that_always_fails" in done.stderr
+    assert not (tiny / ".coverage-contexts").exists()
+    write_files(tiny, NEAR_FILES)
+    (tiny / "first.json").write_text(json.dumps(document))
+    _, again = run_tool(tiny, "--near", "60", "--again", str(tiny / "first.json"))
+    assert [(mutant["file"], mutant["killed_by"]) for mutant in again["mutants"]] == [
+        ("src/tiny/_spelling.py", "tests/test_letters.py::test_c"),
+        ("src/tiny/letters.py", "tests/test_letters.py::test_c"),
+    ]
+    (tiny / "src/tiny/_spelling.py").write_text('def spell() -> str:\n    return "abcd"\n')
+    done = call_tool(tiny, "--near", "60", "--again", str(tiny / "first.json"))
+    assert (done.returncode, done.stderr) == (
+        1,
+        "not in this source: src/tiny/_spelling.py:2; --again needs the source that the file was made of\n",
+    )
+
+
+def test_near_tests_that_hang_on_a_mutant_kill_it(tiny: Path) -> None:
+    write_files(tiny, {"src/tiny/__init__.py": "def spent(number):\n    while number:\n        number -= 1\n"})
+    (tiny / "tests/test_tiny.py").write_text("import tiny\ndef test_counting_ends(): tiny.spent(2)\n")
+    _, document = run_tool(tiny, "--near", "8", "--more-seconds", "2")
+    outcomes = {mutant["before"]: mutant["outcome"] for mutant in document["mutants"]}
+    assert outcomes == {"while number:": "survived", "number -= 1": "timeout"}

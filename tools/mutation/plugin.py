@@ -21,6 +21,8 @@ from coverage import Coverage
 RECORDS, SELECTED, CONTEXT = "MUTATION_RECORDS", "MUTATION_SELECTED", "MUTATION_CONTEXT"
 #: A file in the folder of records that is made when the tests begin.
 BEGUN = "begun"
+#: A file in the folder of records that names the test that runs now.
+RUNNING = "running"
 #: An option of hypothesis, where that is installed: the same examples in every run.
 HYPOTHESIS_SEED = "--hypothesis-seed"
 
@@ -60,6 +62,7 @@ class _Recorder:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         self.outcomes = set()
         began = time.perf_counter()
+        (self.folder / RUNNING).write_text(item.nodeid, "utf-8")
         with self.run_as(item.nodeid):
             result = yield
         record = {

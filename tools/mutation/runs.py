@@ -15,11 +15,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mutation import plugin
+from mutation.warm import ForkedRun, WarmPytest
 
 TOOLS = Path(__file__).resolve().parents[1]
 #: Marks the processes of a run.
@@ -39,6 +41,9 @@ class Ended:
     code: int
     records: list[dict[str, Any]]
     output: str
+    #: The test that ran last, and for how many seconds where it was ended.
+    running: str | None = None
+    running_seconds: float = 0.0
 
     @property
     def failed(self) -> str | None:
@@ -62,8 +67,12 @@ def run_pytest(
     selected: Sequence[str] | None = None,
     limit: float | None = None,
     variables: Mapping[str, str] | None = None,
+    warm: WarmPytest | None = None,
 ) -> Ended:
-    """Run tests of a checkout on a copy of its source; `limit` is in seconds from when the first test begins."""
+    """Run tests of a checkout on a copy of its source; `limit` is in seconds from when the first test begins.
+
+    `warm` is a process to fork the run from; without it a new one is started.
+    """
     if STOPPED.is_set():
         raise InterruptedError("the program is to end")
     records, temporary = folder / "records", folder / "t"
@@ -84,31 +93,43 @@ def run_pytest(
     if selected is not None:
         (folder / "selected.json").write_text(json.dumps(list(selected)), "utf-8")
         environment[plugin.SELECTED] = str(folder / "selected.json")
-    command = [sys.executable, "-m", "pytest", "-p", plugin.__name__, "-p", "no:cacheprovider"]
-    command += [f"--basetemp={temporary / 'p'}", *arguments]
-    with (folder / "output.txt").open("wb") as output:
-        process = subprocess.Popen(
-            command,
+    words = ["-p", plugin.__name__, "-p", "no:cacheprovider", f"--basetemp={temporary / 'p'}", *arguments]
+    output = folder / "output.txt"
+    process = (
+        _start(words, root=root, environment=environment, output=output)
+        if warm is None
+        else warm.start(words, folder=root, environment=environment, output=output)
+    )
+    try:
+        code = _wait(process, records / plugin.BEGUN, limit)
+    finally:
+        _end(process, str(folder))
+    shutil.rmtree(temporary, ignore_errors=True)
+    text = output.read_text("utf-8", "replace")
+    running, seconds = _running(records / plugin.RUNNING)
+    return Ended(code=code, records=list(_read(records)), output=text, running=running, running_seconds=seconds)
+
+
+def _start(
+    words: Sequence[str], *, root: Path, environment: Mapping[str, str], output: Path
+) -> subprocess.Popen[bytes]:
+    """A new process with pytest."""
+    with output.open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, "-m", "pytest", *words],
             cwd=root,
             env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
+            stdout=file,
+            stderr=file,
             start_new_session=True,
         )
-        try:
-            code = _wait(process, records / plugin.BEGUN, limit)
-        finally:
-            _end(process, str(folder))
-    shutil.rmtree(temporary, ignore_errors=True)
-    text = (folder / "output.txt").read_text("utf-8", "replace")
-    return Ended(code=code, records=list(_read(records)), output=text)
 
 
-def _wait(process: subprocess.Popen[bytes], begun: Path, limit: float | None) -> int:
+def _wait(process: subprocess.Popen[bytes] | ForkedRun, begun: Path, limit: float | None) -> int:
     """The exit code, or TIMED_OUT."""
     if limit is None:
-        return process.wait()
+        return int(process.wait())
     deadline, running = time.monotonic() + COLLECTION_LIMIT, False
     while process.poll() is None:
         if not running and begun.exists():
@@ -118,13 +139,18 @@ def _wait(process: subprocess.Popen[bytes], begun: Path, limit: float | None) ->
         if time.monotonic() > deadline:
             return TIMED_OUT
         time.sleep(0.05)
+    assert process.returncode is not None
     return process.returncode
 
 
-def _end(process: subprocess.Popen[bytes], run: str) -> None:
+def _end(process: subprocess.Popen[bytes] | ForkedRun, run: str) -> None:
     """End the process, its group and, where the system shows them, all processes of the run."""
     if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
+        # A fork has no group of its own at once.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
         process.wait()
     mark = f"{RUN}={run}".encode()
     for path in Path("/proc").glob("[0-9]*/environ"):
@@ -133,6 +159,13 @@ def _end(process: subprocess.Popen[bytes], run: str) -> None:
                 os.kill(int(path.parent.name), signal.SIGKILL)
         except OSError:
             continue
+
+
+def _running(path: Path) -> tuple[str | None, float]:
+    """The test that began last, and the seconds since then."""
+    if not path.exists():
+        return None, 0.0
+    return path.read_text("utf-8"), max(0.0, time.time() - path.stat().st_mtime)
 
 
 def _read(records: Path) -> Iterator[dict[str, Any]]:

@@ -162,9 +162,24 @@ class Result(Generic[R]):
         return drawable
 
     def _repr_html_(self) -> str:
-        from billboards.show.frames import table_html
+        from billboards.show.notebooks import tables_html
 
-        return "\n".join(map(table_html, self.tables))
+        return tables_html(self.tables, self.words)
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        """What a notebook may choose from: tables as HTML, the first chart as Vega-Lite, and plain text."""
+        from billboards.show.notebooks import chart_bundle
+
+        charts = chart_bundle(self.charts[0]("light")) if self.drawn()[:1] else {}
+        return {"text/plain": str(self), "text/html": self._repr_html_(), **charts}
+
+    def _ipython_display_(self) -> None:
+        """Tables and, below them, a chart that answers the mouse; a notebook would show but one of the two."""
+        from billboards.show.notebooks import display
+
+        display(
+            {"text/plain": str(self), "text/html": self._repr_html_()}, (draw("light") for draw in self.drawn()[:1])
+        )
 
     def __str__(self) -> str:
         return self.to_text()

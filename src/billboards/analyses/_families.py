@@ -86,7 +86,8 @@ def learning_of(board: Board, scores: Scores, human: Floats, part: Slice) -> Lea
     among = np.asarray(judged.any(axis=1), bool)
     own = np.flatnonzero(among)
     everyone = np.ones(len(own), bool)
-    cells = make_cells([scores.values[k][own] for k in columns], output_lengths(board, part, own), everyone)
+    length = output_lengths(board, part, _board_rows(board, scores, own))
+    cells = make_cells([scores.values[k][own] for k in columns], length, everyone)
     any_score = np.isfinite(cells.own[:-1]).any(axis=0)
     place, instances = np.nonzero(judged[own] & any_score)
     rows = own[place]
@@ -106,6 +107,11 @@ def learning_of(board: Board, scores: Scores, human: Floats, part: Slice) -> Lea
         among=among,
         left_out=left_out,
     )
+
+
+def _board_rows(board: Board, scores: Scores, rows: NDArray[np.intp]) -> list[int]:
+    """Where rows of a matrix, which may hold some of a board's alone, stand on the board."""
+    return [board.row_position[scores.rows[row]] for row in rows]
 
 
 def instances_in(board: Board, part: Slice) -> Sequence[int]:

@@ -73,17 +73,17 @@ def tune_layer(
         raise NotEnoughData(f"board {board.name}: no layer's scores vary together with the judgments")
     standings = tuple(_standing(layer, r[layer], (low[layer, 2], high[layer, 2])) for layer in range(len(r)))
     return LayerStudy(
-        board.name,
-        metric.model,
-        metric.idf,
-        view.aggregate,
-        str(view.part),
-        view.references,
-        int(correlations.n[2]),
-        draws,
-        seed,
-        standings,
-        int(np.nanargmax(r[:, 2])),
+        board=board.name,
+        model=metric.model,
+        idf=metric.idf,
+        aggregate=view.aggregate,
+        part=str(view.part),
+        references=view.references,
+        n=int(correlations.n[2]),
+        draws=draws,
+        seed=seed,
+        layers=standings,
+        best=int(np.nanargmax(r[:, 2])),
     )
 
 

@@ -77,16 +77,16 @@ def ablate_matching(
     names = [(setting.name, matching) for setting in SETTINGS for matching in MATCHINGS]
     variants = tuple(_standing(*name, correlations, k, bool(outperformed[k])) for k, name in enumerate(names))
     return MatchingStudy(
-        board.name,
-        metric.model,
-        metric.used_layer,
-        view.aggregate,
-        str(view.part),
-        view.references,
-        int(correlations.n[0]),
-        draws,
-        seed,
-        variants,
+        board=board.name,
+        model=metric.model,
+        layer=metric.used_layer,
+        aggregate=view.aggregate,
+        part=str(view.part),
+        references=view.references,
+        n=int(correlations.n[0]),
+        draws=draws,
+        seed=seed,
+        variants=variants,
     )
 
 

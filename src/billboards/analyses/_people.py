@@ -80,11 +80,6 @@ class PeopleRanking:
     overall: PeopleColumn
     dimensions: tuple[PeopleColumn, ...] = ()
 
-    @property
-    def annotators_counted(self) -> bool:
-        """Whether any interval is over annotators too."""
-        return any((standing.annotators or 0) > 1 for standing in self.overall.generators)
-
 
 @dataclass(frozen=True)
 class _Tested:

@@ -39,7 +39,12 @@ def rank_swaps(ranking: Ranking, left: str, right: str, *, theme: Theme = "light
     dash = alt.StrokeDash("role:N", scale=dashed, legend=None)
     ends = alt.Chart(alt.InlineData(values=[_end(swap, k, side) for k, swap in enumerate(swaps) for side in (0, 1)]))
     lines = ends.mark_line(strokeWidth=1.8).encode(x, y, roles, dash, detail="key:N", order="side:Q")
-    dots = ends.mark_point(filled=True, size=36, opacity=1).encode(x, y, roles)
+    tooltip = [
+        alt.Tooltip("generator:N"),
+        alt.Tooltip("left:N", title=f"rank by {one_line(left)}"),
+        alt.Tooltip("right:N", title=f"rank by {one_line(right)}"),
+    ]
+    dots = ends.mark_point(filled=True, size=36, opacity=1).encode(x, y, roles, tooltip=tooltip)
     words = {"color": colours.text, "limit": 180}
     text = alt.Text("label:N")
     at_left = ends.transform_filter("datum.side == 0").mark_text(align="right", dx=-8, **words).encode(x, y, text)
@@ -144,7 +149,9 @@ def _end(swap: _Swap, key: int, side: int) -> dict[str, Any]:
     place = swap.right if side else swap.left
     name = f"{swap.name} {HUMAN}" if swap.people else swap.name
     label = f"{place.text}  {name}" if side else f"{name}  {place.text}"
-    return {"side": side, "place": place.line, "label": label, "role": swap.role, "key": key}
+    ranks = {"left": swap.left.text, "right": swap.right.text}
+    point = {"side": side, "place": place.line, "label": label, "role": swap.role, "key": key}
+    return point | {"generator": swap.name} | ranks
 
 
 def _swap_title(swaps: Sequence[_Swap], left: str, right: str) -> str:

@@ -88,7 +88,14 @@ def _compare(
         else:
             holds = (o.name for o in others if _gap(board, o, column, row, released, chosen) <= TOLERANCE)
             different.append(Difference(name, gap, next(holds, None)))
-    return Recomputed(column.name, column.source_name, metric.signature, compared, tuple(equal), tuple(different))
+    return Recomputed(
+        name=column.name,
+        source_name=column.source_name,
+        signature=metric.signature,
+        compared=compared,
+        equal=tuple(equal),
+        different=tuple(different),
+    )
 
 
 def _chosen(

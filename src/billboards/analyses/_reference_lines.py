@@ -204,7 +204,9 @@ def _line(
     """A line from scores and judgments of the same outputs, with the instance of each."""
     r, n = pearson(scores[None], human)
     within, _ = within_groups(scores.ravel(), human.ravel(), item.ravel())
-    return ReferenceLine(name, kind, _defined(float(r[0])), int(n[0]), summary, _defined(within))
+    return ReferenceLine(
+        name=name, kind=kind, correlation=_defined(float(r[0])), n=int(n[0]), summary=summary, within=_defined(within)
+    )
 
 
 def _sentinels(

@@ -5,6 +5,7 @@ A section whose data are missing is left out, and the page says why.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import metadata
@@ -335,10 +336,18 @@ class Section:
     words: tuple[str, ...]
     tables: tuple[Table, ...]
     pictures: tuple[Picture, ...]
+    #: What tells it from another section of the same analysis, such as the two that are compared.
+    about: str = ""
 
     @property
     def anchor(self) -> str:
-        return self.name.replace(" ", "-")
+        words = re.sub(r"\W+", "-", f"{self.name} {self.about}".strip())
+        return words.strip("-")
+
+    @property
+    def label(self) -> str:
+        """Its name in the contents."""
+        return self.name.capitalize() + (f": {self.about}" if self.about else "")
 
 
 def sections_of(view: View, names: Sequence[str], left_out: list[str]) -> list[Section]:
@@ -346,22 +355,25 @@ def sections_of(view: View, names: Sequence[str], left_out: list[str]) -> list[S
     sections = []
     for name in names:
         asked = analysis_named(name)
-        for options in asked.asked_in_report(view):
+        every = asked.asked_in_report(view)
+        for options in every:
+            about = " and ".join(map(str, options.values())) if len(every) > 1 else ""
             try:
                 result = asked.run(view, **options)
             except (NotEnoughData, InvalidInput) as error:
                 left_out.append(f"{asked.summary.rstrip('.')}: {error}.")
                 continue
-            sections.append(section(asked, result))
+            sections.append(section(asked, result, about=about))
     return sections
 
 
-def section(asked: Analysis[Any, Any], result: Result[Any]) -> Section:
+def section(asked: Analysis[Any, Any], result: Result[Any], *, about: str = "") -> Section:
     """An answer as a section."""
     pictures = [picture(draw) for draw in result.drawn()]
     return Section(
         name=asked.name,
         title=asked.summary.rstrip("."),
+        about=about,
         words=result.words,
         tables=result.tables,
         pictures=tuple(pictures),

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.analyses._view import JudgedMatrix
+from billboards.analyses._kept_rows import KeptRows, RankedRows
+from billboards.analyses._view import WholeMatrix
 from billboards.board import Board
 from billboards.board.cells import CellStore
 from billboards.board.corpus import corpus_tests
@@ -54,8 +55,8 @@ def check_baseline(baseline: str | None, generators: Collection[str], metrics: C
 def stands_out(
     board: Board,
     store: CellStore | None,
-    matrix: JudgedMatrix,
-    columns: Mapping[str, Floats],
+    matrix: WholeMatrix,
+    ranked: RankedRows,
     metrics: Sequence[MetricStanding],
     generators: Sequence[GeneratorStanding],
     tests: Mapping[tuple[str, str], float],
@@ -63,7 +64,7 @@ def stands_out(
 ) -> StandsOut | None:
     """What stands out; None where nothing was drawn, so that nothing was tested.
 
-    columns: scores by name, rows × instances, higher is better everywhere.
+    ranked: the columns that generators have values under, with what is kept of them.
     tests: p-values by the names of two metrics, that the first is better or that they differ.
     """
     if not options.draws:
@@ -71,8 +72,17 @@ def stands_out(
     takes_part = {g.name for g in generators if g.name not in options.out}
     rows = [k for k, row in enumerate(board.rows) if row.name in takes_part and not row.is_optimised]
     lower = {m.name for m in metrics if not m.higher_is_better}
-    by_mean = _Means(columns, rows, [board.rows[k].name for k in rows], options.draws, options.seed, options.sides)
-    corpus = _Corpus(board, store, matrix, generators, lower, takes_part, options.draws)
+    by_mean = _Means(ranked, rows, [board.rows[k].name for k in rows], options.sides)
+    corpus = _Corpus(
+        board=board,
+        store=store,
+        matrix=matrix,
+        generators=generators,
+        lower=lower,
+        takes_part=takes_part,
+        draws=options.draws,
+        kept=ranked.kept,
+    )
     baseline = options.baseline
     return StandsOut(
         metrics=tuple(_best_metrics(metrics, tests)),
@@ -115,38 +125,34 @@ def _against(
 class _Means:
     """Means of generators under each metric, of those that were scored on as much as anybody."""
 
-    columns: Mapping[str, Floats]
+    ranked: RankedRows
     rows: Sequence[int]
     names: Sequence[str]
-    draws: int
-    seed: int
     sides: Sides
 
-    def _complete(self, values: Floats) -> list[int]:
-        counts = (~np.isnan(values)).sum(axis=1)
-        return [k for k in range(len(values)) if counts[k] and counts[k] == counts.max()]
-
     def best(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        for column, scores in self.columns.items():
-            values = scores[self.rows]
-            complete = self._complete(values)
+        name_of = dict(zip(self.rows, self.names, strict=True))
+        compared, first = {}, {}
+        for column in self.ranked.columns:
+            means = self.ranked.means(column)
+            counts = means.present[list(self.rows)]
+            complete = [k for k in self.rows if means.present[k] and means.present[k] == counts.max()]
             # Where a score is infinite, means can't be tested, and nobody is set apart.
-            if not complete or np.isinf(values[complete]).any():
+            if not complete or (means.finite[complete] != means.present[complete]).any():
                 continue
-            first = complete[int(np.argmax([np.nanmean(values[k]) for k in complete]))]
-            p = self._test(values, first)
-            yield column, tuple(self.names[k] for k in complete if k == first or p[k] > LEVEL)
+            compared[column] = complete
+            first[column] = complete[int(np.argmax(means.mean[complete]))]
+        for column, rows in self.ranked.not_worse(first, compared, self.sides).items():
+            yield column, tuple(name_of[k] for k in rows)
 
     def against(self, baseline: str) -> Iterator[tuple[str, dict[str, float]]]:
         if baseline not in self.names:
             return
         place = list(self.names).index(baseline)
-        for column, scores in self.columns.items():
-            p = self._test(scores[self.rows], place)
+        draws, seed = self.ranked.draws, self.ranked.seed
+        for column, scores in self.ranked.columns.items():
+            p = permute_against(scores.read(self.rows), place, draws=draws, seed=seed, sides=self.sides)
             yield column, {self.names[k]: float(p[k]) for k in range(len(p)) if np.isfinite(p[k]) and k != place}
-
-    def _test(self, values: Floats, entry: int) -> Floats:
-        return permute_against(values, entry, draws=self.draws, seed=self.seed, sides=self.sides)
 
 
 @dataclass(frozen=True)
@@ -155,11 +161,12 @@ class _Corpus:
 
     board: Board
     store: CellStore | None
-    matrix: JudgedMatrix
+    matrix: WholeMatrix
     generators: Sequence[GeneratorStanding]
     lower: Collection[str]
     takes_part: Collection[str]
     draws: int
+    kept: KeptRows
 
     def _values(self, column: str) -> dict[str, float]:
         return {
@@ -180,6 +187,9 @@ class _Corpus:
                 yield column, tuple(name for name in values if name == first or p.get(name, 0.0) > LEVEL)
 
     def against(self, baseline: str) -> Iterator[tuple[str, dict[str, float]]]:
+        # A baseline may be a metric: generators are then compared with none of them.
+        if baseline not in self.board.row_position:
+            return
         for column in self._columns():
             if p := self._test(column, baseline):
                 yield column, p
@@ -189,4 +199,7 @@ class _Corpus:
         if self.store is None or key is None:
             return {}
         instances = list(self.board.select(self.matrix.part)) if self.matrix.part else None
-        return corpus_tests(self.board, self.store, key, entry, instances=instances, trials=self.draws)
+        version = self.board.row(entry).version
+        what = ("corpus p", key.column.signature, key.context, version, repr(instances), self.draws)
+        kept = self.kept.table(what)
+        return corpus_tests(self.board, self.store, key, entry, instances=instances, trials=self.draws, kept=kept)

@@ -20,7 +20,7 @@ from billboards.analyses._preferences import pairs_in
 from billboards.analyses._reference_lines import rows_ranked
 from billboards.board import Board, Outputs, Preferences, ReferenceSet, Scores, Slice, human_scores, is_preference
 from billboards.board.cells import CellStore
-from billboards.board.matrix import board_scores
+from billboards.board.matrix import BoardColumns, board_columns, board_scores
 
 if TYPE_CHECKING:
     from billboards.analyses._archive import Archive
@@ -167,6 +167,75 @@ def only_rows(human: Floats, rows: NDArray[np.bool_]) -> Floats:
     return np.where(rows[:, None], human, np.nan) if np.isfinite(human[~rows]).any() else human
 
 
+@dataclass(frozen=True)
+class WholeMatrix:
+    """A matrix whose scores are read when they are asked for, with people's, of all rows of the board."""
+
+    scores: BoardColumns
+    human: Floats
+    judged: NDArray[np.bool_]
+    aggregate: str
+    references: ReferenceSet
+    part: Slice
+    pairs: Preferences | None = None
+
+    @cached_property
+    def measured_rows(self) -> list[int]:
+        """Rows by which metrics are measured: those that people judged; all where they compared outputs."""
+        if self.pairs is not None:
+            return list(range(len(self.human)))
+        judged = np.flatnonzero(np.isfinite(self.human).any(axis=1)).tolist()
+        # Without a judgment nothing is measured, and any two rows show it.
+        return judged or list(range(min(2, len(self.human))))
+
+    def measured(self) -> JudgedMatrix:
+        """The matrix of the rows by which metrics are measured, in memory."""
+        rows = self.measured_rows
+        return JudgedMatrix(
+            scores=self.scores.dense(rows),
+            human=self.human[rows],
+            judged=self.judged[rows],
+            aggregate=self.aggregate,
+            references=self.references,
+            part=self.part,
+            pairs=self.pairs,
+        )
+
+
+def whole_matrix(
+    board: Board,
+    store: CellStore | None,
+    *,
+    aggregate: str | None = None,
+    references: ReferenceSet | None = None,
+    part: Slice | None = None,
+) -> WholeMatrix:
+    """What `judged_matrix` has, with the columns that don't lead, read when it is asked for."""
+    part = part or Slice()
+    shape = (len(board.rows), len(board.instances))
+    human = np.full(shape, np.nan)
+    name = ""
+    if board.ranks is not None or aggregate is not None:
+        chosen = board.aggregate(aggregate)
+        human, name = human_scores(board.judgments, chosen, board.dimensions, shape), chosen.name
+    used = board.references if references is None else references
+    ranked = rows_ranked(board, used)
+    compared = name != "" and is_preference(board, board.aggregate(aggregate))
+    pairs = pairs_in(board, board.aggregate(aggregate), part, ranked) if compared else None
+    keep = list(board.select(part)) if part else None
+    scores = board_columns(board, store, references=references, instances=keep)
+    human = human if keep is None else human[:, keep]
+    return WholeMatrix(
+        scores=scores,
+        human=human,
+        judged=np.isfinite(human).any(axis=1) & ranked,
+        aggregate=name,
+        references=used,
+        part=part,
+        pairs=pairs,
+    )
+
+
 def judged_matrix(
     board: Board,
     store: CellStore | None,
@@ -195,4 +264,12 @@ def judged_matrix(
         keep = list(board.select(part))
         scores = scores.select(instances=keep)
         human = human[:, keep]
-    return JudgedMatrix(scores, human, np.isfinite(human).any(axis=1) & ranked, name, used, part, pairs)
+    return JudgedMatrix(
+        scores=scores,
+        human=human,
+        judged=np.isfinite(human).any(axis=1) & ranked,
+        aggregate=name,
+        references=used,
+        part=part,
+        pairs=pairs,
+    )

@@ -97,16 +97,16 @@ def study_agreement(
     one_scale = len({board.aggregate(name).standardise for name in (first, second)}) == 1
     above, below = disagreement_corners(first_scores, second_scores, k=shown) if differ else (None, None)
     return AgreementStudy(
-        board.name,
-        first,
-        second,
-        str(part),
-        (_level("outputs", measured.outputs), *_generators(board, first_scores, second_scores)),
-        measured.bias if one_scale else np.nan,
-        measured.distance if one_scale else np.nan,
-        measured.standardised_distance if differ else None,
-        _disagreements(board, keep, first_scores, second_scores, above),
-        _disagreements(board, keep, first_scores, second_scores, below),
+        board=board.name,
+        first=first,
+        second=second,
+        part=str(part),
+        levels=(_level("outputs", measured.outputs), *_generators(board, first_scores, second_scores)),
+        bias=measured.bias if one_scale else np.nan,
+        distance=measured.distance if one_scale else np.nan,
+        standardised_distance=measured.standardised_distance if differ else None,
+        first_above=_disagreements(board, keep, first_scores, second_scores, above),
+        second_above=_disagreements(board, keep, first_scores, second_scores, below),
     )
 
 
@@ -134,14 +134,14 @@ def _disagreements(
     def output(row: int, column: int, difference: float) -> Disagreement:
         instance = board.instances[keep[column]]
         return Disagreement(
-            instance.id,
-            board.rows[row].name,
-            difference,
-            float(first_scores[row, column]),
-            float(second_scores[row, column]),
-            board.rows[row].texts[keep[column]] or "",
-            instance.input or "",
-            instance.references[0].text if instance.references else "",
+            instance=instance.id,
+            generator=board.rows[row].name,
+            difference=difference,
+            first=float(first_scores[row, column]),
+            second=float(second_scores[row, column]),
+            output=board.rows[row].texts[keep[column]] or "",
+            input=instance.input or "",
+            reference=instance.references[0].text if instance.references else "",
         )
 
     return tuple(map(output, corner.row.tolist(), corner.instance.tolist(), corner.difference.tolist()))

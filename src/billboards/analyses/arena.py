@@ -302,7 +302,14 @@ def _fitted(
             raise NotEnoughData("all comparisons are on one instance, which can't tell what others would say")
         drawn = draw_strengths(compared.outcomes, strengths, compared.instance, draws=draws, seed=seed)
         covariance = np.atleast_2d(np.cov(drawn, rowvar=False))
-        return _Fit(strengths, (covariance,), np.inf, ("instances",), separated, drawn)
+        return _Fit(
+            strengths=strengths,
+            covariances=(covariance,),
+            freedom=np.inf,
+            units=("instances",),
+            separated=separated,
+            drawn=drawn,
+        )
     return _clustered(compared, strengths, separated)
 
 

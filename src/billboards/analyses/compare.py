@@ -200,6 +200,28 @@ class GeneratorComparison:
     sides: Sides = "one"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorPair:
+    """Two of several generators under one score; `holm` is p corrected for all pairs."""
+
+    first: str
+    second: str
+    tested: ScoreDifference
+    holm: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorPairs:
+    """Every two of some generators compared under one score."""
+
+    board: str
+    decided_by: str
+    draws: int
+    seed: int
+    sides: Sides
+    compared: tuple[GeneratorPair, ...]
+
+
 Floats = NDArray[np.float64]
 
 
@@ -281,16 +303,16 @@ def _deciding_pairs(
         good, bad, place = board.rows[better[k]], board.rows[worse[k]], keep[instance[k]]
         shown_instance = board.instances[place]
         return DecidingOutput(
-            shown_instance.id,
-            good.name,
-            float(weight[k]),
-            None,
-            float(margins[0, k]),
-            float(margins[1, k]),
-            good.texts[place] or "",
-            bad.texts[place] or "",
-            shown_instance.references[0].text if shown_instance.references else "",
-            bad.name,
+            instance=shown_instance.id,
+            generator=good.name,
+            weight=float(weight[k]),
+            human=None,
+            first=float(margins[0, k]),
+            second=float(margins[1, k]),
+            output=good.texts[place] or "",
+            other=bad.texts[place] or "",
+            reference=shown_instance.references[0].text if shown_instance.references else "",
+            other_generator=bad.name,
         )
 
     def most(right: Floats, wrong: Floats, pulled: Floats) -> tuple[DecidingOutput, ...]:
@@ -393,13 +415,13 @@ def _compare_accuracy(pair: Floats, people: Floats, draws: int, seed: int, sides
         return float(tests.p[ahead])
 
     return AccuracyComparison(
-        (first, second),
-        (float(accuracy.epsilon[0]), float(accuracy.epsilon[1])),
-        first - second,
-        p_value("pairs"),
-        p_value("instances"),
-        int(accuracy.n[0]),
-        int(accuracy.instances[0]),
+        values=(first, second),
+        epsilons=(float(accuracy.epsilon[0]), float(accuracy.epsilon[1])),
+        difference=first - second,
+        p_pairs=p_value("pairs"),
+        p_instances=p_value("instances"),
+        pairs=int(accuracy.n[0]),
+        instances=int(accuracy.instances[0]),
     )
 
 
@@ -429,15 +451,15 @@ def _deciding_outputs(
         row, column = divmod(k, people.shape[1])
         instance = board.instances[keep[column]]
         return DecidingOutput(
-            instance.id,
-            board.rows[row].name,
-            float(weight[row, column]),
-            _defined(people[row, column]),
-            _defined(known[0][row, column]),
-            _defined(known[1][row, column]),
-            board.rows[row].texts[keep[column]] or "",
-            "",
-            instance.references[0].text if instance.references else "",
+            instance=instance.id,
+            generator=board.rows[row].name,
+            weight=float(weight[row, column]),
+            human=_defined(people[row, column]),
+            first=_defined(known[0][row, column]),
+            second=_defined(known[1][row, column]),
+            output=board.rows[row].texts[keep[column]] or "",
+            other="",
+            reference=instance.references[0].text if instance.references else "",
         )
 
     return tuple(map(output, best)), tuple(map(output, worst))
@@ -492,6 +514,46 @@ def compare_generators(
     )
 
 
+def compare_every_two(
+    board: Board,
+    store: CellStore | None,
+    names: Sequence[str],
+    *,
+    by: str | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    sides: Sides = "two",
+) -> GeneratorPairs:
+    """Every two of some generators under people or one metric, each pair tested as two generators alone are."""
+    by = None if by is None or by == "people" else column_named(board, store, by)
+    view = judged_matrix(board, with_parts(store, [by]))
+    rows = [board.row_position[board.generator(name).name] for name in names]
+    has_people = by is None and (view.pairs is not None or bool(np.isfinite(view.human[rows]).any()))
+    decided_by = "people" if has_people else by or next(iter(view.scores.names), "")
+    if not decided_by:
+        raise NotEnoughData(f"board {board.name} has no scores yet; score it first")
+    lower = {column.name for column in view.scores.columns if not column.higher_is_better}
+    pairs = []
+    for i, j in itertools.combinations(range(len(rows)), 2):
+        pair = [rows[i], rows[j]]
+        values = people_of(view, pair) if decided_by == "people" else view.scores.of(decided_by)[pair]
+        if np.isfinite(values).all(axis=0).any():
+            tested = _difference(decided_by, values, draws, seed, sides, higher_is_better=decided_by not in lower)
+            pairs.append((names[i], names[j], tested))
+    corrected = holm(np.array([tested.p for _, _, tested in pairs])) if pairs else ()
+    return GeneratorPairs(
+        board=board.name,
+        decided_by=decided_by,
+        draws=draws,
+        seed=seed,
+        sides=sides,
+        compared=tuple(
+            GeneratorPair(first=first, second=second, tested=tested, holm=float(p))
+            for (first, second, tested), p in zip(pairs, corrected, strict=True)
+        ),
+    )
+
+
 def people_of(view: JudgedMatrix, rows: list[int]) -> Floats:
     """What people say of two generators, instance by instance: their scores, or the comparisons that each won."""
     return view.human[rows] if view.pairs is None else shares_between(view.pairs, rows[0], rows[1], view.human.shape)
@@ -506,15 +568,15 @@ def _difference(
     leads = 0 if means[0] >= means[1] else 1
     first, second = map(float, natural(means, higher_is_better=higher_is_better))
     return ScoreDifference(
-        name,
-        (first, second),
-        first - second,
-        float(tests[leads, 1 - leads]),
-        int((both[0] > both[1]).sum()),
-        int((both[0] == both[1]).sum()),
-        int((both[0] < both[1]).sum()),
-        both.shape[1],
-        higher_is_better,
+        name=name,
+        means=(first, second),
+        difference=first - second,
+        p=float(tests[leads, 1 - leads]),
+        wins=int((both[0] > both[1]).sum()),
+        ties=int((both[0] == both[1]).sum()),
+        losses=int((both[0] < both[1]).sum()),
+        n=both.shape[1],
+        higher_is_better=higher_is_better,
     )
 
 
@@ -541,15 +603,15 @@ def _deciding_instances(
     def output(column: int, side: int) -> DecidingOutput:
         instance = board.instances[keep[column]]
         return DecidingOutput(
-            instance.id,
-            board.rows[rows[side]].name,
-            float(weight[column]),
-            _defined(people[side, column]),
-            _defined(known[0, column]),
-            _defined(known[1, column]),
-            board.rows[rows[0]].texts[keep[column]] or "",
-            board.rows[rows[1]].texts[keep[column]] or "",
-            instance.references[0].text if instance.references else "",
+            instance=instance.id,
+            generator=board.rows[rows[side]].name,
+            weight=float(weight[column]),
+            human=_defined(people[side, column]),
+            first=_defined(known[0, column]),
+            second=_defined(known[1, column]),
+            output=board.rows[rows[0]].texts[keep[column]] or "",
+            other=board.rows[rows[1]].texts[keep[column]] or "",
+            reference=instance.references[0].text if instance.references else "",
         )
 
     best = [int(k) for k in order[::-1][:shown] if weight[k] > 0]
@@ -599,19 +661,46 @@ def compare_all_metrics(
         tests = _tests_on_pairs(view.scores.values, view.pairs.decided, draws, seed, sides, ties)
         compared = _compared(names, tests, None)
         return MetricPairs(
-            board.name, view.aggregate, str(view.part), "instances", draws, seed, compared, "kendall", sides, ties
+            board=board.name,
+            aggregate=view.aggregate,
+            part=str(view.part),
+            unit="instances",
+            draws=draws,
+            seed=seed,
+            compared=compared,
+            statistic="kendall",
+            sides=sides,
+            ties=ties,
         )
     scores, human = view.scores.values[:, view.judged], view.human[view.judged]
     if how != PEARSON:
         tests = compare_by(scores, human, how, draws=draws, seed=seed, sides=sides, ties=ties)
         compared = _compared(names, tests, None)
         return MetricPairs(
-            board.name, view.aggregate, str(view.part), unit, draws, seed, compared, how.name, sides, ties
+            board=board.name,
+            aggregate=view.aggregate,
+            part=str(view.part),
+            unit=unit,
+            draws=draws,
+            seed=seed,
+            compared=compared,
+            statistic=how.name,
+            sides=sides,
+            ties=ties,
         )
     tests = permute_correlations(scores, human, unit=unit, draws=draws, seed=seed, sides=sides)
     accuracy = permute_decisions(scores, human, draws=draws, seed=seed, most=MOST_PAIRS, sides=sides)
     compared = _compared(names, tests, accuracy)
-    return MetricPairs(board.name, view.aggregate, str(view.part), unit, draws, seed, compared, sides=sides)
+    return MetricPairs(
+        board=board.name,
+        aggregate=view.aggregate,
+        part=str(view.part),
+        unit=unit,
+        draws=draws,
+        seed=seed,
+        compared=compared,
+        sides=sides,
+    )
 
 
 def _tests_on_pairs(scores: Floats, decided: Preferences, draws: int, seed: int, sides: Sides, ties: Ties) -> PairTests:

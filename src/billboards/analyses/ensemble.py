@@ -43,7 +43,7 @@ from billboards.analyses._view import Floats, JudgedMatrix, View, only_rows
 from billboards.board import Board, Generator, Outputs, Scores, Slice, row_of
 from billboards.board.cells import CellStore, MemoryCells
 from billboards.board.folder import read_texts
-from billboards.board.matrix import board_scores
+from billboards.board.matrix import BoardColumns, board_scores
 from billboards.board.score_files import read_score_table
 from billboards.board.scoring import Progress, column_key, score_board
 from billboards.ensembles import FAMILIES
@@ -357,26 +357,26 @@ def _fit_small(scores: Scores, human: Floats, chosen: Candidates, about: _About,
     used = [n for n, weight in enumerate(fit.linear.weights) if weight != 0.0]
     both = about.tried.get(about.method)
     ensemble = Ensemble(
-        about.board,
-        about.board_version,
-        0,
-        about.references,
-        fit.lam,
-        fit.lam_range,
-        about.k,
-        _by_weight({names[n]: float(fit.linear.weights[n]) for n in used}),
-        {names[n]: float(fit.linear.centre[n]) for n in used},
-        {names[n]: float(fit.linear.scale[n]) for n in used},
-        {names[n]: scores.columns[chosen.columns[n]].signature for n in used},
-        fit.linear.intercept,
-        _defined(fit.correlation),
-        fit.n,
-        about.aggregate,
-        names,
-        chosen.left_out,
-        about.part,
-        about.method,
-        chosen.rows_left_out,
+        board=about.board,
+        board_version=about.board_version,
+        version=0,
+        references=about.references,
+        lam=fit.lam,
+        lam_range=fit.lam_range,
+        k=about.k,
+        weights=_by_weight({names[n]: float(fit.linear.weights[n]) for n in used}),
+        centres={names[n]: float(fit.linear.centre[n]) for n in used},
+        scales={names[n]: float(fit.linear.scale[n]) for n in used},
+        signatures={names[n]: scores.columns[chosen.columns[n]].signature for n in used},
+        intercept=fit.linear.intercept,
+        correlation=_defined(fit.correlation),
+        n=fit.n,
+        aggregate=about.aggregate,
+        candidates=names,
+        left_out=chosen.left_out,
+        part=about.part,
+        method=about.method,
+        generators_left_out=chosen.rows_left_out,
         turned=tuple(names[n] for n, c in enumerate(chosen.columns) if not scores.columns[c].higher_is_better),
         standardised=about.standardised,
         held_out={} if both is None else {"both": both},
@@ -391,25 +391,25 @@ def _fit_flexible(scores: Scores, learning: Learning, about: _About) -> FittedEn
     fit = fit_named(learning, about.method, k=about.k)
     columns = [scores.columns[k] for k in learning.columns]
     ensemble = Ensemble(
-        about.board,
-        about.board_version,
-        0,
-        about.references,
-        0.0,
-        None,
-        about.k,
-        {},
-        {},
-        {},
-        {column.name: column.signature for column in columns},
-        float(learning.judged.target.mean()),
-        _defined(fit.correlation),
-        len(learning.judged.target),
-        about.aggregate,
-        learning.metrics,
-        learning.left_out,
-        about.part,
-        about.method,
+        board=about.board,
+        board_version=about.board_version,
+        version=0,
+        references=about.references,
+        lam=0.0,
+        lam_range=None,
+        k=about.k,
+        weights={},
+        centres={},
+        scales={},
+        signatures={column.name: column.signature for column in columns},
+        intercept=float(learning.judged.target.mean()),
+        correlation=_defined(fit.correlation),
+        n=len(learning.judged.target),
+        aggregate=about.aggregate,
+        candidates=learning.metrics,
+        left_out=learning.left_out,
+        part=about.part,
+        method=about.method,
         turned=tuple(column.name for column in columns if not column.higher_is_better),
         standardised=about.standardised,
         model=model_document(learning, fit, scores.rows),
@@ -449,7 +449,9 @@ def study_ensemble(
     judged = np.where(np.isfinite(human), 1.0, np.nan)
     matrix = between_metrics(np.stack([scores.of(name) * judged for name in names]))
     correlations = tuple(tuple(_defined(r) for r in row) for row in matrix)
-    return EnsembleStudy(ensemble, ablations, gains, names, correlations, card)
+    return EnsembleStudy(
+        ensemble=ensemble, ablations=ablations, gains=gains, names=names, correlations=correlations, card=card
+    )
 
 
 def _without(blocks: Blocks, fitted: FittedEnsemble, name: str) -> EnsembleFit | None:
@@ -472,11 +474,22 @@ def _gain(whole: float, fit: EnsembleFit | None) -> float | None:
     return None if fit is None else _defined(whole - fit.correlation)
 
 
-def ensemble_scores(ensemble: Ensemble, scores: Scores, board: Board, part: Slice | None = None) -> Floats:
+def ensemble_scores(
+    ensemble: Ensemble, scores: Scores | BoardColumns, board: Board, part: Slice | None = None
+) -> Floats:
     """The ensemble's score of every output (rows × instances) of a board, or of the part that scores are of.
 
     A small one scores what all of its metrics have scored, other families what any of theirs has.
     """
+    names = ensemble_inputs(ensemble, scores)
+    if ensemble.model is not None:
+        length = output_lengths(board, part or Slice())
+        return predict_cells(ensemble.model, {name: scores.of(name) for name in names}, length, scores.rows)
+    return combine(ensemble, {name: scores.of(name) for name in names})
+
+
+def ensemble_inputs(ensemble: Ensemble, scores: Scores | BoardColumns) -> tuple[str, ...]:
+    """The metrics of an ensemble that these scores have, each checked to be what the ensemble was fitted with."""
     names = tuple(name for name in ensemble.inputs if ensemble.is_small or name in scores.names)
     for name in names:
         column = scores.columns[scores.column(name)]
@@ -485,10 +498,7 @@ def ensemble_scores(ensemble: Ensemble, scores: Scores, board: Board, part: Slic
                 f"{ensemble.signature} was fitted with {name} as {ensemble.signatures[name]}, "
                 f"but the scores at hand are {column.signature}; score with that version, or fit a new ensemble"
             )
-    if ensemble.model is not None:
-        length = output_lengths(board, part or Slice())
-        return predict_cells(ensemble.model, {name: scores.of(name) for name in names}, length, scores.rows)
-    return combine(ensemble, {name: scores.of(name) for name in names})
+    return names
 
 
 def combine(ensemble: Ensemble, scores: Mapping[str, Floats]) -> Floats:
@@ -863,7 +873,7 @@ def fit_view(
     """The ensemble on what a view looks at; only generators take part, since one of them is held out at a time."""
     if view.pairs is not None:
         raise NotEnoughData(f"people compared outputs on {view.aggregate} and gave no values to fit")
-    generators = np.array([row.generator is not None for row in board.rows], bool)
+    generators = np.array([board.row(name).generator is not None for name in view.scores.rows], bool)
     human = only_rows(view.judged_human, generators)
     return fit_board_ensemble(
         board,

@@ -189,22 +189,22 @@ def estimate_generator(
     with_metric = estimate_mean(x, sample, target=chosen)
     plain = estimate_mean(np.full(len(x), np.nan), sample, target=chosen)
     return MeanEstimate(
-        board.name,
-        generator,
-        view.aggregate,
-        str(view.part),
-        metric,
-        chosen,
-        used,
-        available,
-        len(people),
-        int(np.isfinite(x).sum()),
-        with_metric.weight,
-        mean_of(with_metric),
-        mean_of(plain),
-        float(people[np.isfinite(people)].mean()),
-        seed,
-        fitted_on,
+        board=board.name,
+        generator=generator,
+        aggregate=view.aggregate,
+        part=str(view.part),
+        metric=metric,
+        target=chosen,
+        labels=used,
+        available=available,
+        instances=len(people),
+        scored=int(np.isfinite(x).sum()),
+        weight=with_metric.weight,
+        with_metric=mean_of(with_metric),
+        plain=mean_of(plain),
+        mean_of_all=float(people[np.isfinite(people)].mean()),
+        seed=seed,
+        fitted_on=fitted_on,
     )
 
 
@@ -272,7 +272,15 @@ def estimate_generators(
     if not estimates:
         check_values(board, names[0], NO_MEAN)
         raise NotEnoughData(f"board {board.name} has no judgments of a generator here, so there is nothing to estimate")
-    return EstimateStudy(board.name, metric, str(part or Slice()), resamples, seed, tuple(estimates), missing)
+    return EstimateStudy(
+        board=board.name,
+        metric=metric,
+        part=str(part or Slice()),
+        resamples=resamples,
+        seed=seed,
+        estimates=tuple(estimates),
+        missing=missing,
+    )
 
 
 def _by_default(board: Board) -> tuple[str, ...]:
@@ -444,7 +452,12 @@ def _prospect(board: Board, store: CellStore | None, generator: str, metric: str
     prediction = np.where(np.isfinite(own), intercept + slope * own, y[used].mean())
     ids = tuple(instance.id for instance, has in zip(board.instances, has_output, strict=True) if has)
     return _Prospect(
-        view, ids, view.human[row][has_output], own[has_output], prediction[has_output], spread[has_output]
+        view=view,
+        instances=ids,
+        labels=view.human[row][has_output],
+        scores=own[has_output],
+        prediction=prediction[has_output],
+        spread=spread[has_output],
     )
 
 

@@ -106,18 +106,18 @@ def study_hybrids(
     correlations = correlate_hybrids(hybrids, sides=sides)
     selected = select_models(hybrids, sample=sample, seed=seed)
     return HybridStudy(
-        board.name,
-        view.aggregate,
-        str(view.part),
-        mixtures,
-        parents,
-        sample,
-        seed,
-        hybrids.instances,
-        tuple(row.name for row, taken in zip(board.rows, mixed, strict=True) if taken),
-        _standings(names, correlations, selected),
-        chosen.left_out,
-        sides,
+        board=board.name,
+        aggregate=view.aggregate,
+        part=str(view.part),
+        mixtures=mixtures,
+        parents=parents,
+        sample=sample,
+        seed=seed,
+        instances=hybrids.instances,
+        generators=tuple(row.name for row, taken in zip(board.rows, mixed, strict=True) if taken),
+        metrics=_standings(names, correlations, selected),
+        left_out=chosen.left_out,
+        sides=sides,
     )
 
 
@@ -137,15 +137,15 @@ def _standings(
 
     def standing(k: int) -> HybridStanding:
         return HybridStanding(
-            names[k],
-            ranks[k],
-            clusters.get(k),
-            _defined(correlations.pearson[k]),
-            _defined(correlations.kendall[k]),
-            None if best is None or k == best else _defined(correlations.p[best, k]),
-            _defined(selected.hits[k]),
-            _defined(selected.mrr[k]),
-            _defined(selected.difference[k]),
+            name=names[k],
+            rank=ranks[k],
+            cluster=clusters.get(k),
+            correlation=_defined(correlations.pearson[k]),
+            kendall=_defined(correlations.kendall[k]),
+            p=None if best is None or k == best else _defined(correlations.p[best, k]),
+            hits=_defined(selected.hits[k]),
+            mrr=_defined(selected.mrr[k]),
+            difference=_defined(selected.difference[k]),
         )
 
     return tuple(map(standing, (*order, *(k for k in range(len(names)) if ranks[k] is None))))

@@ -27,7 +27,7 @@ from billboards.errors import InvalidInput, NotEnoughData
 from billboards.options import Named
 from billboards.show.latex import escape_latex, latex_float
 from billboards.show.table import Table, TableColumn, finite, reason_notes
-from billboards.show.words import listed, one_line, value_text
+from billboards.show.words import interval_text, listed, one_line, value_text
 from billboards.stats.bootstrap import Interval
 from billboards.stats.overrating import overrating_all, overrating_crossed
 
@@ -165,14 +165,28 @@ def measure_overrating(
         try:
             result = measured.of(column)
             estimate = OverratingEstimate(
-                name, signature, result.beta0, result.se, result.interval90, result.n, result.instances
+                name=name,
+                signature=signature,
+                beta0=result.beta0,
+                se=result.se,
+                interval90=result.interval90,
+                n=result.n,
+                instances=result.instances,
             )
             estimates.append(_crossed(estimate, matrix[column], people[rows], machine[rows]) if crossed else estimate)
         except NotEnoughData as error:
             unscored = not np.isfinite(values[board.row_position[human]]).any()
             missing[name] = f"has no scores of {human}" if unscored else str(error)
     estimates.sort(key=lambda estimate: estimate.beta0)
-    return OverratingReport(board.name, human, used, chosen.name, tuple(estimates), missing, crossed)
+    return OverratingReport(
+        board=board.name,
+        human=human,
+        references=used,
+        aggregate=chosen.name,
+        metrics=tuple(estimates),
+        missing=missing,
+        crossed=crossed,
+    )
 
 
 def _crossed(estimate: OverratingEstimate, scores: Floats, people: Floats, machine: Bools) -> OverratingEstimate:
@@ -340,7 +354,15 @@ def overrating_forest(report: OverratingReport, *, theme: Theme = "light") -> al
     estimates = sorted(report.metrics, key=lambda estimate: estimate.beta0)
     names = distinct(estimate.name for estimate in estimates)
     rows = [
-        {"name": name, "beta0": e.beta0, "low": e.interval90[0], "high": e.interval90[1], "role": verdict(e)}
+        {
+            "name": name,
+            "beta0": e.beta0,
+            "low": e.interval90[0],
+            "high": e.interval90[1],
+            "role": verdict(e),
+            "metric": e.name,
+            "interval": interval_text(e.interval90, 2),
+        }
         for name, e in zip(names, estimates, strict=True)
     ]
     kinds = ["overrates machines", "neither", "overrates people"]
@@ -348,6 +370,12 @@ def overrating_forest(report: OverratingReport, *, theme: Theme = "light") -> al
     shapes = alt.Scale(domain=kinds, range=["circle", "diamond", "square"])
     y = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(grid=True))
     x = alt.X("beta0:Q", title="beta0, in standard deviations of the metric")
+    tooltip = [
+        alt.Tooltip("name:N", title="metric"),
+        alt.Tooltip("beta0:Q", format=".2f", title="overrating"),
+        alt.Tooltip("interval:N", title="90% interval"),
+        alt.Tooltip("role:N", title="it"),
+    ]
     base = alt.Chart(alt.InlineData(values=rows))
     zero = (
         alt.Chart(alt.InlineData(values=[{"zero": 0}]))
@@ -356,7 +384,7 @@ def overrating_forest(report: OverratingReport, *, theme: Theme = "light") -> al
     )
     whiskers = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q"), y, alt.X2("high:Q"), roles)
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(
-        x, y, roles, alt.Shape("role:N", scale=shapes, legend=None), tooltip=["name:N", "beta0:Q", "role:N"]
+        x, y, roles, alt.Shape("role:N", scale=shapes, legend=None), tooltip=tooltip
     )
     chart = (zero + whiskers + dots).properties(width=WIDTH, height=ROW * len(rows))
     subtitle = "Circles: machines overrated. Squares: people overrated. Diamonds: neither. Lines are 90% intervals."

@@ -59,7 +59,7 @@ class PowerNeed:
     labels: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PowerStudy:
     """What it takes to tell two metrics or two generators apart, and why some of it can't be said."""
 
@@ -112,19 +112,7 @@ def power_of_generators(
         raise NotEnoughData(
             f"{first} and {second} have no scores on 2 common instances; more instances or scores are needed"
         )
-    return PowerStudy(
-        board.name,
-        first,
-        second,
-        "generators",
-        view.aggregate,
-        str(view.part),
-        power,
-        level,
-        tuple(needs),
-        missing,
-        view.pairs is not None,
-    )
+    return _study(board, "generators", (first, second), view, needs, missing, power=power, level=level)
 
 
 def _labels(people: Floats, control: Floats, power: float, level: float) -> int | None:
@@ -163,9 +151,7 @@ def power_of_metrics(
         missing["Pearson of generators' means"] = str(error)
     else:
         needs.append(_need("Pearson of generators' means", "generators", requirement))
-    return PowerStudy(
-        board.name, first, second, "metrics", view.aggregate, str(view.part), power, level, tuple(needs), missing
-    )
+    return _study(board, "metrics", (first, second), view, needs, missing, power=power, level=level)
 
 
 def _power_on_pairs(
@@ -176,8 +162,33 @@ def _power_on_pairs(
     choices = decisions(scores, decided.better, decided.worse, decided.instance)
     requirement = tell_preferences_apart(choices[0], choices[1], decided.instance, power=power, level=level)
     need = _need("WMT's Kendall", "instances", requirement)
+    return _study(board, "metrics", names, view, [need], {}, power=power, level=level)
+
+
+def _study(
+    board: Board,
+    entries: Literal["metrics", "generators"],
+    names: tuple[str, str],
+    view: JudgedMatrix,
+    needs: list[PowerNeed],
+    missing: Mapping[str, str],
+    *,
+    power: float,
+    level: float,
+) -> PowerStudy:
+    """What two entries need, with what was asked."""
     return PowerStudy(
-        board.name, *names, "metrics", view.aggregate, str(view.part), power, level, (need,), preferences=True
+        board=board.name,
+        first=names[0],
+        second=names[1],
+        entries=entries,
+        aggregate=view.aggregate,
+        part=str(view.part),
+        power=power,
+        level=level,
+        needs=tuple(needs),
+        missing=missing,
+        preferences=view.pairs is not None,
     )
 
 
@@ -185,7 +196,15 @@ def _need(
     name: str, unit: Literal["instances", "generators"], requirement: Needed, labels: int | None = None
 ) -> PowerNeed:
     needed = int(requirement.needed) if math.isfinite(requirement.needed) else None
-    return PowerNeed(name, unit, requirement.difference, requirement.units, requirement.power_here, needed, labels)
+    return PowerNeed(
+        name=name,
+        unit=unit,
+        difference=requirement.difference,
+        units=requirement.units,
+        power_here=requirement.power_here,
+        needed=needed,
+        labels=labels,
+    )
 
 
 def power_table(study: PowerStudy) -> Table:

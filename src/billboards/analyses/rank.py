@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -30,32 +30,34 @@ from billboards.analyses._disclosed import (
 )
 from billboards.analyses._entries import named_references
 from billboards.analyses._families import AUTO, FEWEST_PRESENT, SMALL, FamilyOption, family_where_hidden, instances_in
+from billboards.analyses._kept_rows import KeptRows, RankedColumn, RankedRows
 from billboards.analyses._labels import relabelled
 from billboards.analyses._people import PEOPLE, PeopleRanking, PeopleStanding, rank_by_people
 from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC, agreement_with_preferences
 from billboards.analyses._probation import Measured, PrivateShare, alarms, exposed, exposure, measured_on
 from billboards.analyses._reference_lines import ReferenceLine, peoples_agreement, reference_lines, rows_ranked
 from billboards.analyses._standing_out import StandsOut, check_baseline, stands_out
-from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
+from billboards.analyses._view import Floats, JudgedMatrix, View, WholeMatrix, judged_matrix, whole_matrix
 from billboards.analyses._within_items import Leaders, agreement_within, leaders, leaders_words, stand_within
 from billboards.analyses.ensemble import (
     ENSEMBLE,
     Ensemble,
     Method,
+    combine,
+    ensemble_inputs,
     ensemble_scores,
     ensemble_table,
     fit_view,
     tried_words,
     unseen_words,
 )
-from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
-from billboards.board.cells import CellStore, with_parts
-from billboards.board.corpus import corpus_values
+from billboards.board import Board, Column, Origin, ReferenceSet, Slice, digest
+from billboards.board.cells import CellStore, ColumnKey, with_parts
+from billboards.board.corpus import corpus_values, has_corpus_value
 from billboards.board.judgments import standardisation_notes
-from billboards.board.matrix import column_named
+from billboards.board.matrix import BoardColumns, column_named
 from billboards.board.scores import natural
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
-from billboards.metrics.corpus import mean_values
 from billboards.metrics.labels import column_label
 from billboards.options import Named
 from billboards.reading import some
@@ -75,13 +77,12 @@ from billboards.show.table import (
 )
 from billboards.show.words import headed, interval_text, listed, one_line, part_note, sided, value_text
 from billboards.stats.bootstrap import Interval, Resampled, bootstrap_pearson
-from billboards.stats.clusters import places
+from billboards.stats.clusters import Clustered, places
 from billboards.stats.correlation import Correlations, pearson_with_intervals
 from billboards.stats.disclosure import hardly_varies
 from billboards.stats.grouped import Grouping
 from billboards.stats.preferences import Ties, tied_shares
-from billboards.stats.resampling import Resampling
-from billboards.stats.significance import LEVEL, Sides, permute_correlations, permute_values
+from billboards.stats.significance import LEVEL, Sides, cluster_rows, permute_correlations, permute_values
 from billboards.stats.yardsticks import Yardstick, agreements, compare_by
 from billboards.stats.yardsticks import yardstick as yardstick_of
 
@@ -327,22 +328,26 @@ def rank_metrics(
     order, ranks, clusters = places(np.where(compete, correlations.r, np.nan), tests)
     standings = [
         MetricStanding(
-            column.name,
-            column.signature,
-            ranks[k],
-            None if np.isnan(correlations.r[k]) else float(correlations.r[k]),
-            int(correlations.n[k]),
-            None if np.isnan(correlations.low[k]) else (float(correlations.low[k]), float(correlations.high[k])),
-            column.references,
-            column.origin,
-            column.source_name,
-            column.reference_free,
-            column.is_statistic,
-            clusters.get(k),
-            refused.get(column.name) or _why_undefined(correlations, k) or ("on probation" if k in out else None),
-            column.beside,
-            column.completed,
-            column.equal,
+            name=column.name,
+            signature=column.signature,
+            rank=ranks[k],
+            correlation=None if np.isnan(correlations.r[k]) else float(correlations.r[k]),
+            n=int(correlations.n[k]),
+            interval=None
+            if np.isnan(correlations.low[k])
+            else (float(correlations.low[k]), float(correlations.high[k])),
+            references=column.references,
+            origin=column.origin,
+            source_name=column.source_name,
+            reference_free=column.reference_free,
+            is_statistic=column.is_statistic,
+            cluster=clusters.get(k),
+            reason=refused.get(column.name)
+            or _why_undefined(correlations, k)
+            or ("on probation" if k in out else None),
+            beside=column.beside,
+            completed=column.completed,
+            equal=column.equal,
             higher_is_better=column.higher_is_better,
             scores_only=column.scores_only,
         )
@@ -353,35 +358,28 @@ def rank_metrics(
 
 def rank_generators(
     board: Board,
-    view: JudgedMatrix,
-    ensemble: Ensemble | None,
+    view: WholeMatrix,
+    ranked: RankedRows,
     ranked_by: str | None,
-    draws: int,
-    seed: int,
     sides: Sides = "two",
     out: Mapping[str, str] | None = None,
 ) -> tuple[GeneratorStanding, ...]:
     """Generators by their mean under what ranks them; who was scored on less than others, or is `out`, has no rank."""
     out = out or {}
-    columns = _columns_of(board, view, ensemble)
     rows = [k for k, row in enumerate(board.rows) if row.generator is not None]
-    full = {
-        name: max((_count(values[k]) for k in rows if not board.rows[k].is_optimised), default=0)
-        for name, values in columns.items()
-    }
+    competing = [k for k in rows if not board.rows[k].is_optimised]
+    full = {name: int(ranked.means(name).finite[competing].max(initial=0)) for name in ranked.columns}
     means, tests = np.full(len(rows), np.nan), None
     if ranked_by is not None and rows:
-        leading = columns[ranked_by][rows]
-        covered = np.isfinite(leading).sum(axis=1)
+        leading = ranked.means(ranked_by)
+        covered = leading.finite[rows]
         real = np.array([not board.rows[k].is_optimised and board.rows[k].name not in out for k in rows], bool)
         complete = (covered > 0) & (covered == full[ranked_by]) & real
-        means[complete] = [scores[np.isfinite(scores)].mean() for scores in leading[complete]]
-        tests = _tests_between(leading, complete, draws, seed, sides) if draws else None
+        means[complete] = leading.mean[rows][complete]
+        tests = _tests_between(ranked, ranked_by, rows, complete, sides) if ranked.draws else None
     order, ranks, clusters = places(means, tests)
-    standings = [
-        _generator_standing(board, view, columns, full, ranked_by, k, ranks[place], clusters.get(place), out)
-        for place, k in enumerate(rows)
-    ]
+    told = _Told(board=board, view=view, ranked=ranked, full=full, ranked_by=ranked_by, out=out)
+    standings = [told.standing(k, ranks[place], clusters.get(place)) for place, k in enumerate(rows)]
     return _in_order(standings, order)
 
 
@@ -412,53 +410,78 @@ def _why_undefined(correlations: Correlations, k: int) -> str | None:
     return "the scores or the judgments don't vary"
 
 
-def _tests_between(values: Floats, complete: NDArray[np.bool_], draws: int, seed: int, sides: Sides) -> Floats:
-    """P-values between the rows that get a place; the others have gaps of their own and would be tested two by two."""
-    if complete.all():
-        return permute_values(values, draws=draws, seed=seed, sides=sides).p
-    p_values = permute_values(values[complete], draws=draws, seed=seed, sides=sides).p
-    tests = np.full((len(values), len(values)), np.nan)
-    tests[np.ix_(complete, complete)] = p_values
+def _tests_between(
+    ranked: RankedRows, name: str, rows: Sequence[int], complete: NDArray[np.bool_], sides: Sides
+) -> Floats | Clustered:
+    """What draws clusters of the rows that get a place; the others have gaps and are tested with nobody."""
+    members = np.flatnonzero(complete)
+    taking_part = [rows[int(k)] for k in members]
+    if taking_part and ranked.means(name).finite[taking_part[0]] == ranked.instances:
+        signed = ranked.signed(name, taking_part)
+        place = {int(k): number for number, k in enumerate(members)}
+
+        def clustered(order: Sequence[int]) -> dict[int, int]:
+            of_members = cluster_rows(
+                [place[k] for k in order], signed, ranked.instances, seed=ranked.seed, sides=sides
+            )
+            return {int(members[number]): cluster for number, cluster in of_members.items()}
+
+        return clustered
+    values = ranked.columns[name].read(taking_part)
+    tests = np.full((len(rows), len(rows)), np.nan)
+    tests[np.ix_(complete, complete)] = permute_values(values, draws=ranked.draws, seed=ranked.seed, sides=sides).p
     return tests
 
 
-def _generator_standing(
-    board: Board,
-    view: JudgedMatrix,
-    columns: dict[str, Floats],
-    full: dict[str, int],
-    ranked_by: str | None,
-    k: int,
-    rank: int | None,
-    cluster: int | None,
-    out: Mapping[str, str],
-) -> GeneratorStanding:
-    row = board.rows[k]
-    covered = {name: _count(values[k]) for name, values in columns.items()}
-    lower = {column.name for column in view.scores.columns if not column.higher_is_better}
-    reason = None
-    if row.generator is not None and row.is_optimised:
-        reason = f"optimised by {row.generator.optimised_by}: shown, never ranked among the others"
-    elif row.name in out:
-        reason = f"kept out by the board's owner: {out[row.name]}"
-    elif rank is None and ranked_by is not None:
-        is_reference = board.is_reference(row, view.references)
-        reason = (
-            "the text is among the references"
-            if is_reference
-            else f"{ranked_by} scores {covered[ranked_by]} of {full[ranked_by]} instances"
+@dataclass(frozen=True, kw_only=True)
+class _Told:
+    """What is said of a generator beside its place."""
+
+    board: Board
+    view: WholeMatrix
+    ranked: RankedRows
+    full: Mapping[str, int]
+    ranked_by: str | None
+    out: Mapping[str, str]
+
+    @cached_property
+    def means(self) -> list[tuple[str, list[float], list[int]]]:
+        """Of each column its name, and means and counts of all rows as its users know them."""
+        lower = {column.name for column in self.view.scores.columns if not column.higher_is_better}
+        told = []
+        for name in self.ranked.columns:
+            means = self.ranked.means(name)
+            oriented = natural(means.mean, higher_is_better=name not in lower)
+            told.append((name, oriented.tolist(), means.finite.tolist()))
+        return told
+
+    def standing(self, k: int, rank: int | None, cluster: int | None) -> GeneratorStanding:
+        row = self.board.rows[k]
+        covered = {name: counts[k] for name, _, counts in self.means}
+        reason = None
+        if row.generator is not None and row.is_optimised:
+            reason = f"optimised by {row.generator.optimised_by}: shown, never ranked among the others"
+        elif row.name in self.out:
+            reason = f"kept out by the board's owner: {self.out[row.name]}"
+        elif rank is None and self.ranked_by is not None:
+            is_reference = self.board.is_reference(row, self.view.references)
+            reason = (
+                "the text is among the references"
+                if is_reference
+                else f"{self.ranked_by} scores {covered[self.ranked_by]} of {self.full[self.ranked_by]} instances"
+            )
+        human = self.view.human[k]
+        return GeneratorStanding(
+            name=row.name,
+            kind="machine" if row.generator is None else row.generator.kind,
+            rank=rank,
+            scores={name: means[k] if counts[k] else None for name, means, counts in self.means},
+            covered=covered,
+            human=_mean(human),
+            judged=_count(human),
+            reason=reason,
+            cluster=cluster,
         )
-    return GeneratorStanding(
-        row.name,
-        "machine" if row.generator is None else row.generator.kind,
-        rank,
-        {name: _mean(natural(values[k], higher_is_better=name not in lower)) for name, values in columns.items()},
-        covered,
-        _mean(view.human[k]),
-        _count(view.human[k]),
-        reason,
-        cluster,
-    )
 
 
 def _count(values: Floats) -> int:
@@ -532,13 +555,142 @@ class RankingOptions:
     baseline: str | None = None
 
 
-def rank_board(board: Board, store: CellStore | None, options: RankingOptions | None = None, **changes: Any) -> Ranking:
-    """Everything a board says: metrics, ensemble and generators, ranked, and lines to read the metrics against."""
+def rank_board(
+    board: Board,
+    store: CellStore | None,
+    options: RankingOptions | None = None,
+    *,
+    kept: KeptRows | None = None,
+    **changes: Any,
+) -> Ranking:
+    """Everything a board says: metrics, ensemble and generators, ranked, and reference lines for the metrics.
+
+    kept: what the last ranking of this board worked out, so that only what is new costs anything.
+    """
     options = replace(options or RankingOptions(), **changes)
+    kept = kept or KeptRows()
     asked, owners = (None if by is None else column_named(board, store, by) for by in (options.by, board.by))
-    options = replace(options, by=asked)
-    aggregate, references, part = options.aggregate, options.references, options.part or Slice()
-    judged = board.ranks is not None or aggregate is not None
+    options = replace(options, by=asked, before=options.before or board.before)
+    store = with_parts(store, [options.by or owners])
+    whole = whole_matrix(
+        board, store, aggregate=options.aggregate, references=options.references, part=options.part or Slice()
+    )
+    leading_names = [column.name for column in whole.scores.columns if column.beside is None]
+    check_baseline(options.baseline, [g.name for g in board.generators], leading_names)
+    # Whoever is out, and doubts about outputs, change nothing of what is said of metrics.
+    of_metrics = replace(options, out={}, doubts={})
+    judged = kept.once(
+        "judged", _judged_key(board, whole, of_metrics), lambda: _rank_judged(board, store, whole, of_metrics)
+    )
+    options = replace(options, out=_without_place(board, options), method=judged.method)
+    metrics, ensemble, alternative = (judged.metrics, *_of_version(board, judged.ensemble, judged.alternative))
+    leader = _chosen_leader(board, metrics, ensemble, options, judged.people, owners)
+    shown = _with_shares(whole)
+    ranked = _ranked_rows(board, shown.scores, shown.part, ensemble, kept, options)
+    own = _corpus_columns(board, store, shown.scores)
+    ranked.prepare(resampled=[name for name in ranked.columns if name not in own])
+    generators = _place_generators(board, shown, ranked, judged.people, leader, options)
+    generators = tuple(replace(g, doubts=tuple(options.doubts.get(g.name, ()))) for g in generators)
+    generators, signatures = _with_corpus_values(board, store, shown, ranked, own, generators)
+    generators = disclosed_generators(generators, ensemble, options.disclosure)
+    metrics = tuple(replace(m, corpus_signature=signatures.get(m.name)) for m in metrics)
+    # Nothing of what is hidden is told by who stands out.
+    outstanding = (
+        None
+        if options.disclosure
+        else stands_out(
+            board,
+            store,
+            shown,
+            ranked,
+            metrics,
+            generators,
+            _tests_by_name(judged.names, judged.tests),
+            options,
+        )
+    )
+    common = _rank_everyone(board, shown, judged.everything, metrics, generators, leader, kept, options)
+    kept.forget_others({row.version for row in board.rows})
+    return Ranking(
+        board=board.name,
+        board_version=board.version,
+        statistic=options.yardstick.statistic if whole.pairs is None else WMT_STATISTIC,
+        grouping=options.yardstick.grouping if whole.pairs is None else WMT_GROUPING,
+        aggregate=whole.aggregate,
+        part=str(whole.part),
+        references=whole.references,
+        seed=options.seed,
+        draws=options.draws,
+        metrics=metrics,
+        generators=generators,
+        ranked_by=leader.name,
+        ensemble=ensemble,
+        notes=(
+            *judged.notes,
+            *leader.notes,
+            *(f"{one_line(name)} {why}: the best is told again" for name, why in options.disclosure.kept_back.items()),
+            *_doubtful_signs(metrics),
+            *_how_standardised(board, options.aggregate),
+        ),
+        alternative=alternative,
+        lines=judged.lines,
+        resampled=options.resampled,
+        common=common,
+        newcomers=_place_of_newcomers(whole.scores, ensemble, leader, metrics, board, options),
+        people=judged.people,
+        sides=options.sides,
+        private=judged.share,
+        before=options.before,
+        leaders=judged.leaders,
+        ties=options.ties,
+        outstanding=outstanding,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _JudgedHalf:
+    """What a ranking says of metrics and ensembles, which rests on the judged rows alone."""
+
+    #: The matrix of these rows, the columns that don't lead included, with the judgments that metrics are measured on.
+    everything: JudgedMatrix
+    names: tuple[str, ...]
+    tests: Floats | None
+    metrics: tuple[MetricStanding, ...]
+    ensemble: Ensemble | None
+    alternative: Ensemble | None
+    method: Method
+    people: PeopleRanking | None
+    lines: tuple[ReferenceLine, ...]
+    leaders: Leaders | None
+    share: PrivateShare | None
+    notes: tuple[str, ...]
+
+
+def _of_version(board: Board, *ensembles: Ensemble | None) -> tuple[Ensemble | None, ...]:
+    """Ensembles that were fitted on the judged rows of an earlier version of the board, as of this version."""
+    return tuple(None if each is None else replace(each, board_version=board.version) for each in ensembles)
+
+
+def _judged_key(board: Board, whole: WholeMatrix, options: RankingOptions) -> str:
+    """A digest of everything that the half of a ranking rests on which no unjudged generator changes."""
+    rows = whole.measured_rows
+    facts = [
+        board.version_of(board.rows[k] for k in rows),
+        repr([(board.rows[k].is_optimised, bool(whole.judged[k]), k) for k in rows]),
+        repr((board.ranks, board.references, board.metrics, board.trust, board.before, board.free_may_rank)),
+        repr(options),
+    ]
+    for column in whole.scores.columns:
+        versions = whole.scores.versions(column.name)
+        scored = whole.scores.row_names(column.name) if versions is None else [versions[k] for k in rows]
+        facts.append(repr((column, scored)))
+    return digest(facts)
+
+
+def _rank_judged(board: Board, store: CellStore | None, whole: WholeMatrix, options: RankingOptions) -> _JudgedHalf:
+    """The half of a ranking that rests on the judged rows alone."""
+    aggregate, part = options.aggregate, options.part or Slice()
+    is_judged = board.ranks is not None or aggregate is not None
     people = rank_by_people(
         board,
         aggregate=aggregate,
@@ -550,12 +702,9 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         baseline=options.baseline,
     )
     # Before the matrix is there: on a large board each of the two needs much memory for a while.
-    lines = reference_lines(board, part, aggregate, references, seed=options.seed) if judged else ()
-    store = with_parts(store, [options.by or owners])
-    everything = judged_matrix(board, store, aggregate=aggregate, references=references, part=part, beside=True)
-    options = replace(options, out=_without_place(board, options), before=options.before or board.before)
+    lines = reference_lines(board, part, aggregate, options.references, seed=options.seed) if is_judged else ()
+    everything = whole.measured()
     matrix = replace(everything, scores=everything.scores.leading())
-    check_baseline(options.baseline, [g.name for g in board.generators], matrix.scores.names)
     measured = measured_on(board, matrix)
     _check_yardstick(board, options, hidden=bool(options.disclosure) or measured.share is not None)
     notes = [note for note in (measured.note,) if note is not None]
@@ -583,63 +732,77 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     # Before anything is chosen by them: who leads, and in which order, must not say more than the numbers.
     metrics = disclosed_metrics(_with_before(board, store, metrics, options), options.disclosure)
     leading = leaders(metrics, measured.matrix, tests, draws=options.draws, seed=options.seed, sides=options.sides)
-    leader = _chosen_leader(board, metrics, ensemble, options, people, owners)
-    shown = _with_shares(everything)
-    generators = _place_generators(board, shown, ensemble, people, leader, options)
-    generators = tuple(replace(g, doubts=tuple(options.doubts.get(g.name, ()))) for g in generators)
-    generators, signatures = _with_corpus_values(board, store, shown, ensemble, generators, options.draws)
-    generators = disclosed_generators(generators, ensemble, options.disclosure)
-    metrics = tuple(replace(m, corpus_signature=signatures.get(m.name)) for m in metrics)
-    # Nothing of what is hidden is told by who stands out.
-    outstanding = (
-        None
-        if options.disclosure
-        else stands_out(
-            board,
-            store,
-            shown,
-            _columns_of(board, shown, ensemble),
-            metrics,
-            generators,
-            _tests_by_name(matrix.scores.names, tests),
-            options,
-        )
-    )
-    common = _rank_everyone(board, replace(shown, human=measured.matrix.human), metrics, generators, leader, options)
-    return Ranking(
-        board=board.name,
-        board_version=board.version,
-        statistic=options.yardstick.statistic if matrix.pairs is None else WMT_STATISTIC,
-        grouping=options.yardstick.grouping if matrix.pairs is None else WMT_GROUPING,
-        aggregate=matrix.aggregate,
-        part=str(matrix.part),
-        references=matrix.references,
-        seed=options.seed,
-        draws=options.draws,
+    return _JudgedHalf(
+        everything=replace(everything, human=measured.matrix.human),
+        names=matrix.scores.names,
+        tests=tests,
         metrics=metrics,
-        generators=generators,
-        ranked_by=leader.name,
         ensemble=ensemble,
-        notes=(
-            *notes,
-            *leader.notes,
-            *(f"{one_line(name)} {why}: the best is told again" for name, why in options.disclosure.kept_back.items()),
-            *_doubtful_signs(metrics),
-            *_how_standardised(board, aggregate),
-        ),
         alternative=alternative,
-        lines=disclosed_lines(lines, options.disclosure),
-        resampled=options.resampled,
-        common=common,
-        newcomers=_place_of_newcomers(everything.scores, ensemble, leader, metrics, board, options),
+        method=options.method,
         people=people,
-        sides=options.sides,
-        private=measured.share,
-        before=options.before,
+        lines=disclosed_lines(lines, options.disclosure),
         leaders=disclosed_leaders(leading, metrics, options.disclosure),
-        ties=options.ties,
-        outstanding=outstanding,
+        share=measured.share,
+        notes=tuple(notes),
     )
+
+
+def _ranked_rows(
+    board: Board,
+    scores: BoardColumns,
+    part: Slice,
+    ensemble: Ensemble | None,
+    kept: KeptRows,
+    options: RankingOptions,
+) -> RankedRows:
+    """The columns that generators have values under, the ensemble's among them."""
+    columns = {column.name: _ranked_column(scores, column.name) for column in scores.columns}
+    if ensemble is not None:
+        columns[ENSEMBLE] = _ensemble_column(board, scores, part, ensemble, columns)
+    instances = len(board.instances) if scores.instances is None else len(scores.instances)
+    return RankedRows(
+        kept=kept, columns=columns, count=len(board.rows), instances=instances, draws=options.draws, seed=options.seed
+    )
+
+
+def _ranked_column(scores: BoardColumns, name: str) -> RankedColumn:
+    versions, key = scores.versions(name), scores.key(name)
+    nothing: tuple[str | None, ...] = (None,) * len(scores.rows)
+    return RankedColumn(
+        name=name,
+        identity=None if versions is None or key is None else (key.column.signature, key.context, scores.instances),
+        versions=nothing if versions is None else versions,
+        read=partial(scores.read, name),
+    )
+
+
+def _ensemble_column(
+    board: Board, scores: BoardColumns, part: Slice, ensemble: Ensemble, columns: Mapping[str, RankedColumn]
+) -> RankedColumn:
+    """The ensemble as a column; of a small one single rows can be worked out."""
+    inputs = [columns[name] for name in ensemble_inputs(ensemble, scores)]
+    if not ensemble.is_small:
+        values = ensemble_scores(ensemble, scores, board, part)
+        nothing = (None,) * len(board.rows)
+        return RankedColumn(name=ENSEMBLE, identity=None, versions=nothing, read=lambda rows: values[list(rows)])
+    numbers = repr((ensemble.weights, ensemble.centres, ensemble.scales, ensemble.intercept))
+    identities = tuple(column.identity for column in inputs)
+    return RankedColumn(
+        name=ENSEMBLE,
+        identity=None if None in identities else (ENSEMBLE, numbers, identities),
+        versions=[
+            row.version if all(column.versions[k] is not None for column in inputs) else None
+            for k, row in enumerate(board.rows)
+        ],
+        read=lambda rows: combine(ensemble, {column.name: column.read(rows) for column in inputs}),
+    )
+
+
+def _corpus_columns(board: Board, store: CellStore | None, scores: BoardColumns) -> dict[str, ColumnKey]:
+    """The columns whose values come from all outputs together, with where their cells are kept."""
+    keys = {} if store is None else {name: scores.key(name) for name in scores.names}
+    return {name: key for name, key in keys.items() if key is not None and has_corpus_value(board, key)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -688,14 +851,6 @@ def _tests_by_name(names: Sequence[str], tests: Floats | None) -> dict[tuple[str
         return {}
     places = range(len(names))
     return {(names[a], names[b]): float(tests[a, b]) for a in places for b in places}
-
-
-def _columns_of(board: Board, view: JudgedMatrix, ensemble: Ensemble | None) -> dict[str, Floats]:
-    """Scores by the names of their columns, the ensemble's among them; higher is better everywhere."""
-    columns = dict(zip(view.scores.names, view.scores.values, strict=True))
-    if ensemble is not None:
-        columns[ENSEMBLE] = ensemble_scores(ensemble, view.scores, board, view.part)
-    return columns
 
 
 def _without_place(board: Board, options: RankingOptions) -> dict[str, str]:
@@ -774,9 +929,9 @@ def _with_before(
     """Metrics with their agreement with earlier judgments, where somebody asks for it."""
     if options.before is None:
         return tuple(metrics)
-    matrix = judged_matrix(
-        board, store, aggregate=options.before, references=options.references, part=options.part, beside=True
-    )
+    matrix = whole_matrix(
+        board, store, aggregate=options.before, references=options.references, part=options.part
+    ).measured()
     correlations, _ = _agreement(board, matrix, replace(options, draws=0))
     correlations = _without_refused(matrix.scores.columns, correlations, _hardly_varying(matrix, options))
     place = {column.name: k for k, column in enumerate(matrix.scores.columns)}
@@ -789,36 +944,49 @@ def _with_before(
 def _with_corpus_values(
     board: Board,
     store: CellStore | None,
-    matrix: JudgedMatrix,
-    ensemble: Ensemble | None,
+    matrix: WholeMatrix,
+    ranked: RankedRows,
+    own: Mapping[str, ColumnKey],
     generators: Sequence[GeneratorStanding],
-    draws: int,
 ) -> tuple[tuple[GeneratorStanding, ...], Mapping[str, str]]:
-    """Generators with their corpus values and intervals, and the signatures of the former by metric."""
+    """Generators with their corpus values and intervals, and the signatures of the former by metric.
+
+    own: the metrics that are defined on a corpus.
+    """
     instances = list(board.select(matrix.part)) if matrix.part else None
-    keys = {name: matrix.scores.key(name) for name in matrix.scores.names}
-    own = {name: key for name, key in keys.items() if key is not None} if store is not None else {}
-    columns = () if store is None else corpus_values(board, store, list(own.values()), instances=instances, draws=draws)
+    columns = (
+        ()
+        if store is None
+        else corpus_values(
+            board,
+            store,
+            list(own.values()),
+            instances=instances,
+            draws=ranked.draws,
+            kept=lambda key: ranked.kept.table(
+                ("corpus", key.column.signature, key.context, repr(instances), ranked.draws)
+            ),
+        )
+    )
     corpus: dict[str, dict[str, float]] = {}
     intervals: dict[str, dict[str, Interval]] = {}
     signatures = {}
     for name, column in zip(own, columns, strict=True):
-        if column.kind == "mean":
-            continue
         if column.signature is not None:
             signatures[name] = column.signature
         for row, value in column.values.items():
             corpus.setdefault(row, {})[name] = value.value
             if math.isfinite(value.low):
                 intervals.setdefault(row, {})[name] = (value.low, value.high)
-    means = {name: matrix.scores.natural(name) for name in matrix.scores.names if name not in signatures}
-    if ensemble is not None:
-        means[ENSEMBLE] = ensemble_scores(ensemble, matrix.scores, board, matrix.part)
-    for name, scores in means.items() if draws else ():
-        finite_scores = np.where(np.isfinite(scores), scores, np.nan)
-        for row, mean in zip(matrix.scores.rows, mean_values(finite_scores, Resampling(draws)), strict=True):
-            if mean is not None:
-                intervals.setdefault(row, {}).setdefault(name, (mean.low, mean.high))
+    lower = {column.name for column in matrix.scores.columns if not column.higher_is_better}
+    for name in ranked.columns if ranked.draws else ():
+        if name in signatures:
+            continue
+        of_rows = ranked.intervals(name)
+        turned = -of_rows[:, ::-1] if name in lower else of_rows
+        for row, (low, high) in zip(matrix.scores.rows, turned.tolist(), strict=True):
+            if not math.isnan(low):
+                intervals.setdefault(row, {}).setdefault(name, (low, high))
     valued = tuple(
         replace(g, corpus=corpus.get(g.name, {}), interval={**intervals.get(g.name, {}), **g.interval})
         for g in generators
@@ -870,10 +1038,12 @@ def _stand_beside(board: Board, matrix: JudgedMatrix, options: RankingOptions) -
 
 def _rank_everyone(
     board: Board,
-    matrix: JudgedMatrix,
+    matrix: WholeMatrix,
+    judged: JudgedMatrix,
     metrics: Sequence[MetricStanding],
     generators: Sequence[GeneratorStanding],
     leader: Leader,
+    kept: KeptRows,
     options: RankingOptions,
 ) -> CommonRanking | None:
     """The ranking of all whose outputs are complete, where what leads can't score some of them; None where it can."""
@@ -890,35 +1060,33 @@ def _rank_everyone(
     # Texts are read only of those that have no place: whoever left outputs out can't be compared.
     instances = instances_in(board, matrix.part)
     written = {k: sum(board.rows[k].texts[i] is not None for i in instances) for k in behind}
-    scored = np.isfinite(matrix.scores.values[:, rows]).sum(axis=2).max(initial=0)
-    most = max(int(scored), *written.values())
+    scores = matrix.scores
+    values = _ranked_rows(board, scores, matrix.part, None, kept, options)
+    finite = [values.means(name).finite for name in scores.names]
+    most = max(*(int(counts[rows].max(initial=0)) for counts in finite), *written.values(), 0)
     everyone = [k for k in rows if written.get(k, most) == most]
     unscored = tuple(board.rows[k].name for k in everyone if k in written)
     if not unscored:
         return None
-    full = np.isfinite(matrix.scores.values[:, everyone]).sum(axis=2)
-    able = [k for k in range(len(matrix.scores.columns)) if (full[k] == full[k].max()).all() and full[k].max() > 0]
+    full = [counts[everyone] for counts in finite]
+    able = [k for k in range(len(scores.columns)) if (full[k] == full[k].max()).all() and full[k].max() > 0]
     out = {m.name for m in metrics if not m.counts}
-    able = [k for k in able if matrix.scores.columns[k].name not in out]
-    names = {matrix.scores.columns[k].name for k in able}
+    able = [k for k in able if scores.columns[k].name not in out]
+    names = {scores.columns[k].name for k in able}
     # Where own scores differ from released ones, theirs is the name here only if the released ones don't score all.
-    of_all = replace(
-        matrix,
-        scores=replace(
-            chosen := matrix.scores.select([k for k in able if matrix.scores.columns[k].beside not in names]),
-            columns=tuple(replace(column, beside=None) for column in chosen.columns),
-        ),
-    )
+    able = [k for k in able if scores.columns[k].beside not in names]
+    columns = tuple(replace(scores.columns[k], beside=None) for k in able)
+    of_all = replace(matrix, scores=replace(scores.select(able), columns=columns))
+    measured = replace(judged, scores=replace(judged.scores.select(able), columns=columns))
     # A small one: what takes gaps has scored everyone already.
     method = options.method if options.method in SMALL else "lasso"
-    ensemble = _try_ensemble(board, of_all, replace(options, lam=None, method=method), [])
+    ensemble = _try_ensemble(board, measured, replace(options, lam=None, method=method), [])
     standings = [replace(m, beside=None) for m in metrics if m.name in of_all.scores.names]
     best = choose_leader(board, standings, ensemble, replace(options, by=None))
     if best.name is None:
         return None
-    placed = rank_generators(
-        board, of_all, ensemble, best.name, options.draws, options.seed, options.sides, options.out
-    )
+    by_all = _ranked_rows(board, of_all.scores, matrix.part, ensemble, kept, options)
+    placed = rank_generators(board, of_all, by_all, best.name, options.sides, options.out)
     placed = disclosed_generators(placed, ensemble, options.disclosure)
     alone = next((m for m in standings if m.name == best.name), None)
     return CommonRanking(
@@ -936,7 +1104,7 @@ def _rank_everyone(
 
 
 def _place_of_newcomers(
-    scores: Scores,
+    scores: BoardColumns,
     ensemble: Ensemble | None,
     leader: Leader,
     metrics: Sequence[MetricStanding],
@@ -963,18 +1131,16 @@ def _place_of_newcomers(
 
 def _place_generators(
     board: Board,
-    matrix: JudgedMatrix,
-    ensemble: Ensemble | None,
+    matrix: WholeMatrix,
+    ranked: RankedRows,
     people: PeopleRanking | None,
     leader: Leader,
     options: RankingOptions,
 ) -> tuple[GeneratorStanding, ...]:
     """Generators by what leads: a metric, the ensemble, or people."""
     if leader.name != PEOPLE or people is None:
-        return rank_generators(
-            board, matrix, ensemble, leader.name, options.draws, options.seed, options.sides, options.out
-        )
-    standings = rank_generators(board, matrix, ensemble, None, options.draws, options.seed, out=options.out)
+        return rank_generators(board, matrix, ranked, leader.name, options.sides, options.out)
+    standings = rank_generators(board, matrix, ranked, None, out=options.out)
     judged = people.overall.standings
     placed = {g.name: g if g.name in options.out else _by_people(g, judged.get(g.name)) for g in standings}
     order = [name for name, standing in judged.items() if standing.rank is not None and name not in options.out]
@@ -1021,7 +1187,7 @@ def _agreement(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> t
     return correlations, permute_correlations(scores, human, draws=draws, seed=seed, sides=options.sides).p
 
 
-def _with_shares(matrix: JudgedMatrix) -> JudgedMatrix:
+def _with_shares(matrix: WholeMatrix) -> WholeMatrix:
     """A matrix that shows, where people compared outputs, the share of its comparisons that each output won."""
     return matrix if matrix.pairs is None else replace(matrix, human=matrix.pairs.share_won(matrix.human.shape))
 
@@ -1468,7 +1634,7 @@ def lines_table(ranking: Ranking) -> Table:
         }
         for line in ranking.lines
     )
-    title = f"{ranking.board}: lines to read the metrics against"
+    title = f"{ranking.board}: reference lines"
     return Table(title, columns, rows, _beaten_note(ranking), "lines")
 
 
@@ -1986,7 +2152,12 @@ def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerCh
         axis=alt.Axis(tickCount=6),
     )
     roles = role_colour({"ensemble": colours.accent, "metric": colours.plain, "statistic": colours.grid})
-    tooltip = ["name:N", alt.Tooltip("value:Q", format=".3f"), alt.Tooltip("n:Q", format=",")]
+    tooltip = [
+        alt.Tooltip("name:N", title="metric"),
+        alt.Tooltip("value:Q", format=".3f", title="correlation"),
+        alt.Tooltip("interval:N", title="95% interval"),
+        alt.Tooltip("n:Q", format=","),
+    ]
     base = alt.Chart(alt.InlineData(values=bars))
     lengths = base.mark_bar(height={"band": 0.66}, cornerRadiusEnd=2, stroke=colours.plain).encode(
         x, y, roles, tooltip=tooltip
@@ -2055,10 +2226,12 @@ def _bars(ranking: Ranking) -> Points:
         low, high = m.interval or (None, None)
         role = "statistic" if m.is_statistic else "metric"
         name = f"{m.name} {metric_mark(m)}".rstrip()
-        bars.append({"name": name, "value": m.correlation, "low": low, "high": high, "role": role, "n": m.n})
+        bar: dict[str, Any] = {"name": name, "value": m.correlation, "low": low, "high": high, "role": role, "n": m.n}
+        bars.append(bar | {"metric": m.name, "interval": interval_text(m.interval, 3) if m.interval else "not known"})
     ensemble = ranking.ensemble
     if ensemble is not None and ensemble.correlation is not None:
-        bars.append({"name": "ensemble", "value": ensemble.correlation, "role": "ensemble", "n": ensemble.n})
+        bar = {"name": "ensemble", "value": ensemble.correlation, "role": "ensemble", "n": ensemble.n}
+        bars.append(bar | {"metric": ENSEMBLE, "interval": "not known"})
     bars.sort(key=lambda bar: -bar["value"])
     for bar, name in zip(bars, distinct(bar["name"] for bar in bars), strict=True):
         end = max(0.0, bar["value"], bar.get("high") or 0.0)

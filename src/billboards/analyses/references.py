@@ -97,7 +97,14 @@ def reference_effect(
     curves = {m.name: _curve(board, store, m, subsets, rows, view) for m in based if m.name not in failures}
     missing = failures | {name: _UNDEFINED for name, curve in curves.items() if not curve}
     drawn = {name: curve for name, curve in curves.items() if curve}
-    return ReferenceEffect(board.name, view.aggregate, seed, drawn, _reference_free(view), missing)
+    return ReferenceEffect(
+        board=board.name,
+        aggregate=view.aggregate,
+        seed=seed,
+        curves=drawn,
+        reference_free=_reference_free(view),
+        missing=missing,
+    )
 
 
 def _subsets(names: ReferenceSet, most: int, seed: int) -> dict[int, tuple[ReferenceSet, ...]]:

@@ -110,12 +110,14 @@ def measure_sensitivity(
     base = conditions[0]
     pulls = _pulls(base, [c for c in conditions if c.kind == "without"])
     return Sensitivity(
-        board.name,
-        view.aggregate,
-        tuple(conditions),
-        tuple(_range(name, base, conditions) for name in sorted(base.ranks, key=lambda n: (base.ranks[n] or 999, n))),
-        pulls,
-        _outliers(pulls),
+        board=board.name,
+        aggregate=view.aggregate,
+        conditions=tuple(conditions),
+        metrics=tuple(
+            _range(name, base, conditions) for name in sorted(base.ranks, key=lambda n: (base.ranks[n] or 999, n))
+        ),
+        pulls=pulls,
+        outliers=_outliers(pulls),
     )
 
 
@@ -128,7 +130,7 @@ def _condition(
     order = sorted((v for v in rounded.values() if v is not None), reverse=True)
     ranks = {metric: None if v is None else 1 + order.index(v) for metric, v in rounded.items()}
     counts = dict(zip(view.scores.names, n.tolist(), strict=True))
-    return Condition(name, kind, named, ranks, counts, {} if p is None else _named(view, p))
+    return Condition(name=name, kind=kind, values=named, ranks=ranks, n=counts, p={} if p is None else _named(view, p))
 
 
 def _named(view: JudgedMatrix, values: Floats) -> dict[str, float | None]:

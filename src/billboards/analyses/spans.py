@@ -162,10 +162,10 @@ def study_errors(
     weigh: what an error takes off, by category and severity (default: as in MQM)
     """
     scale, marked = _marked(board, dimension, campaigns)
-    severities = tuple(dict.fromkeys(span["severity"] for one in marked for span in one.spans))
+    severities = tuple(dict.fromkeys(span["severity"] for entry in marked for span in entry.spans))
     by_generator: dict[str, list[_Marked]] = {}
-    for one in marked:
-        by_generator.setdefault(one.generator, []).append(one)
+    for entry in marked:
+        by_generator.setdefault(entry.generator, []).append(entry)
     generators = [_generator(name, mine, scale, severities, draws, seed) for name, mine in by_generator.items()]
     generators.sort(key=lambda generator: (-generator.score, generator.generator))
     agreement, f1, f1_with_severity = _agreement(marked)
@@ -176,9 +176,9 @@ def study_errors(
         seed=seed,
         severities=severities,
         generators=tuple(generators),
-        counts=tuple(count for one in generators for count in _counts(by_generator[one.generator], weigh)),
-        domains=tuple(_domains(by_generator, [one.generator for one in generators])),
-        differences=_differences(by_generator, [one.generator for one in generators], scale, draws, seed),
+        counts=tuple(count for entry in generators for count in _counts(by_generator[entry.generator], weigh)),
+        domains=tuple(_domains(by_generator, [entry.generator for entry in generators])),
+        differences=_differences(by_generator, [entry.generator for entry in generators], scale, draws, seed),
         agreement=agreement,
         f1=f1,
         f1_with_severity=f1_with_severity,
@@ -237,8 +237,8 @@ def _scale(board: Board, judgments: Sequence[Judgment], dimension: str | None) -
 def _outputs(marked: Sequence[_Marked]) -> Iterator[tuple[str, str, list[_Marked]]]:
     """A generator's outputs: instance, document, and everybody's judgments."""
     by_instance: dict[str, list[_Marked]] = {}
-    for one in marked:
-        by_instance.setdefault(one.instance, []).append(one)
+    for entry in marked:
+        by_instance.setdefault(entry.instance, []).append(entry)
     for instance, judged in by_instance.items():
         yield instance, judged[0].document, judged
 
@@ -251,14 +251,14 @@ def _generator(
     name: str, marked: Sequence[_Marked], scale: Dimension, severities: Sequence[str], draws: int, seed: int
 ) -> GeneratorErrors:
     outputs = list(_outputs(marked))
-    means = [_mean([one.value for one in judged]) for _, _, judged in outputs]
+    means = [_mean([entry.value for entry in judged]) for _, _, judged in outputs]
     documents = [document for _, document, _ in outputs]
     mean, low, high = bootstrap_mean(means, groups=documents, resamples=draws, seed=seed)
     slope, intercept = scale.affine()
     per_output = {
         severity: _mean(
             [
-                _mean([sum(span["severity"] == severity for span in one.spans) for one in judged])
+                _mean([sum(span["severity"] == severity for span in entry.spans) for entry in judged])
                 for *_, judged in outputs
             ]
         )
@@ -273,7 +273,7 @@ def _generator(
         score=slope * mean + intercept,
         errors=sum(per_output.values()),
         by_severity=per_output,
-        clean=_mean([not one.spans for one in marked]),
+        clean=_mean([not entry.spans for entry in marked]),
     )
 
 
@@ -282,8 +282,8 @@ def _counts(marked: Sequence[_Marked], weigh: Weigh) -> list[ErrorCount]:
     outputs = list(_outputs(marked))
     counts, shares = Counter[tuple[str, str]](), dict[tuple[str, str], float]()
     for *_, judged in outputs:
-        for one in judged:
-            for span in one.spans:
+        for entry in judged:
+            for span in entry.spans:
                 key = (span["category"], span["severity"])
                 counts[key] += 1
                 shares[key] = shares.get(key, 0.0) + 1 / len(judged)
@@ -303,18 +303,18 @@ def _counts(marked: Sequence[_Marked], weigh: Weigh) -> list[ErrorCount]:
 
 def _domains(by_generator: Mapping[str, Sequence[_Marked]], order: Sequence[str]) -> Iterator[DomainErrors]:
     """Generators by domain, where the board has any."""
-    names = sorted({one.domain for marked in by_generator.values() for one in marked} - {""})
+    names = sorted({entry.domain for marked in by_generator.values() for entry in marked} - {""})
     for domain in names:
         for generator in order:
-            mine = [one for one in by_generator[generator] if one.domain == domain]
+            mine = [entry for entry in by_generator[generator] if entry.domain == domain]
             outputs = [judged for *_, judged in _outputs(mine)]
             if outputs:
                 yield DomainErrors(
                     generator=generator,
                     domain=domain,
                     outputs=len(outputs),
-                    raw=_mean([_mean([one.value for one in judged]) for judged in outputs]),
-                    errors=_mean([_mean([len(one.spans) for one in judged]) for judged in outputs]),
+                    raw=_mean([_mean([entry.value for entry in judged]) for judged in outputs]),
+                    errors=_mean([_mean([len(entry.spans) for entry in judged]) for judged in outputs]),
                 )
 
 
@@ -325,11 +325,12 @@ def _differences(
     sign = 1.0 if scale.higher_is_better else -1.0
     means = {
         name: {
-            instance: (_mean([one.value for one in judged]), document) for instance, document, judged in _outputs(mine)
+            instance: (_mean([entry.value for entry in judged]), document)
+            for instance, document, judged in _outputs(mine)
         }
         for name, mine in by_generator.items()
     }
-    found: list[dict[str, Any]] = []
+    differences: list[dict[str, Any]] = []
     for first, second in combinations(order, 2):
         both = [instance for instance in means[first] if instance in means[second]]
         if not both:
@@ -340,9 +341,9 @@ def _differences(
         better, other = (first, second) if sign * difference >= 0 else (second, first)
         p = sign_test(apart, documents, draws=draws, seed=seed)
         facts = {"better": better, "other": other, "instances": len(both), "documents": len(set(documents))}
-        found.append({**facts, "difference": abs(difference), "p": p})
-    corrected = holm(np.array([one["p"] for one in found])) if found else ()
-    return tuple(ErrorDifference(**one, p_holm=float(p)) for one, p in zip(found, corrected, strict=True))
+        differences.append({**facts, "difference": abs(difference), "p": p})
+    corrected = holm(np.array([entry["p"] for entry in differences])) if differences else ()
+    return tuple(ErrorDifference(**entry, p_holm=float(p)) for entry, p in zip(differences, corrected, strict=True))
 
 
 def _characters(spans: Sequence[Mapping[str, Any]], *, with_severity: bool) -> set[object]:
@@ -359,16 +360,16 @@ def _characters(spans: Sequence[Mapping[str, Any]], *, with_severity: bool) -> s
 def _agreement(marked: Sequence[_Marked]) -> tuple[tuple[SpanAgreement, ...], float | None, float | None]:
     """Every pair of annotators who judged the same outputs, and all of them together."""
     by_output: dict[tuple[str, str], dict[str, _Marked]] = {}
-    for one in marked:
-        if one.annotator is not None:
-            by_output.setdefault((one.generator, one.instance), {})[one.annotator] = one
+    for entry in marked:
+        if entry.annotator is not None:
+            by_output.setdefault((entry.generator, entry.instance), {})[entry.annotator] = entry
     shared: dict[tuple[str, str], list[tuple[_Marked, _Marked]]] = {}
     for judged in by_output.values():
         for first, second in combinations(sorted(judged), 2):
             shared.setdefault((first, second), []).append((judged[first], judged[second]))
 
     def f1(pairs: Sequence[tuple[_Marked, _Marked]], *, with_severity: bool) -> float | None:
-        characters = (tuple(_characters(one.spans, with_severity=with_severity) for one in pair) for pair in pairs)
+        characters = (tuple(_characters(entry.spans, with_severity=with_severity) for entry in pair) for pair in pairs)
         return overlap((first, second) for first, second in characters).f1
 
     lines = tuple(
@@ -408,8 +409,8 @@ def _generators_table(study: ErrorStudy) -> Table:
         TableColumn("judgments", "judgments", priority=3),
     )
     rows = tuple(
-        {**vars(one), **{f"severity_{name}": share for name, share in one.by_severity.items()}}
-        for one in study.generators
+        {**vars(entry), **{f"severity_{name}": share for name, share in entry.by_severity.items()}}
+        for entry in study.generators
     )
     notes = (
         "The score is a mean over outputs, each a mean over its annotators. Intervals are of resampled documents, "
@@ -427,7 +428,7 @@ def _counts_table(study: ErrorStudy) -> Table:
         TableColumn("per_100", "per 100 outputs", digits=1),
         TableColumn("points", "points per output", digits=2, priority=1),
     )
-    rows = tuple({**vars(one), "category": one.category or "–"} for one in study.counts)
+    rows = tuple({**vars(entry), "category": entry.category or "–"} for entry in study.counts)
     notes = ("Points are what the errors of one kind take off an output on average, before any limit of the scale.",)
     return Table(f"{study.source}: errors by category and severity", columns, rows, notes, name="categories")
 
@@ -471,9 +472,9 @@ def _agreement_table(study: ErrorStudy) -> Table:
         TableColumn("f1", "F1", digits=3),
         TableColumn("f1_with_severity", "with severity", digits=3),
     )
-    rows: list[Mapping[str, object]] = [vars(one) for one in study.agreement[:MOST]]
+    rows: list[Mapping[str, object]] = [vars(entry) for entry in study.agreement[:MOST]]
     if len(study.agreement) > 1:
-        outputs = sum(one.outputs for one in study.agreement)
+        outputs = sum(entry.outputs for entry in study.agreement)
         whole = {"first": "all pairs", "second": "", "outputs": outputs, "f1": study.f1}
         rows.insert(0, {**whole, "f1_with_severity": study.f1_with_severity})
     notes: tuple[str, ...] = (

@@ -57,8 +57,8 @@ def report_latex(report: TextReport, *, bold: bool) -> str:
     for k, system in enumerate(_names(report)):
         cells = [_latex_cell(metric, metric.scores[k], bold=bold) for metric in report.metrics]
         body.append(" & ".join([escape_latex(one_line(system)), *cells]))
-    caption = " ".join(_caption(report, bold=bold))
-    return latex_float("l" + "r" * len(report.metrics), [head], [body], caption, None)
+    caption, *notes = _caption(report, bold=bold)
+    return latex_float("l" + "r" * len(report.metrics), [head], [body], caption, None, notes=notes)
 
 
 def report_markdown(report: TextReport, *, bold: bool) -> str:

@@ -5,8 +5,10 @@ The verbs of other modules take a board that one of these returned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from billboards.board import Board
@@ -25,12 +27,12 @@ def save(board: Board, path: str | Path, *, force: bool = False) -> Board:
 
 
 def import_board(
-    kind: str, source: str | Path | None = None, *, facts: Mapping[str, str] | None = None, **options: Any
+    kind: str, source: str | Path | Any | None = None, *, facts: Mapping[str, str] | None = None, **options: Any
 ) -> Board:
     """A board from a public data set or a table, in memory; `save` writes it.
 
     kind: the importer's name, such as "table"; `billboards import --help` lists them
-    source: the folder or file to read; for "text" the inputs, if there are any
+    source: the folder or file to read, or a data frame of pandas or polars; for "text" the inputs, if there are any
     facts: what the source doesn't tell for the data card, as in `{"task": "Translate news"}`; a board that lacks some
         is a draft: `board.missing_facts` names them
     options: the importer's own, by the names of its options on the command line, with underscores for dashes
@@ -42,7 +44,22 @@ def import_board(
     from billboards.board.card_facts import with_facts
     from billboards.importers import IMPORTERS
 
-    return with_facts(IMPORTERS.load(kind)(source, **options).board, facts or {})
+    with _as_file(source) as file:
+        return with_facts(IMPORTERS.load(kind)(file, **options).board, facts or {})
+
+
+@contextmanager
+def _as_file(source: Any) -> Iterator[Any]:
+    """A data frame as a CSV file for a while, missing values as empty cells; anything else as it is."""
+    write = getattr(source, "write_csv", None) or getattr(source, "to_csv", None)
+    if write is None:
+        yield source
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "frame.csv"
+        # Only pandas numbers the rows.
+        write(file, **({} if hasattr(source, "write_csv") else {"index": False}))
+        yield file
 
 
 def get(

@@ -125,6 +125,17 @@ class TextReport:
 
         return report_markdown(self, bold=bold)
 
+    def to_polars(self) -> Any:
+        """The long table as a polars data frame."""
+        from billboards.show.frames import to_polars
+
+        return to_polars(self.table)
+
+    def _repr_html_(self) -> str:
+        from billboards.show.notebooks import tables_html
+
+        return tables_html(self.tables)
+
     def __str__(self) -> str:
         from billboards.show.terminal import tables_text
 

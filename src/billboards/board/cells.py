@@ -282,6 +282,13 @@ class SqliteCells:
         with self._writing() as database:
             self._column_id(database, key)
 
+    def seconds_per_cell(self, signatures: Iterable[str]) -> dict[str, float]:
+        """How long a cell of each of these columns took on average, where there is one."""
+        mean = "select avg(seconds) from cells join columns on id = column_id where signature = ? and is_primary"
+        with self._reading() as database:
+            taken = {name: database.execute(mean, (name,)).fetchone()[0] for name in signatures}
+        return {name: float(seconds) for name, seconds in taken.items() if seconds is not None}
+
     def seconds(self, key: ColumnKey) -> dict[str, float]:
         """How long each row version took to score, where it was scored here."""
         with self._reading() as database:
@@ -316,6 +323,11 @@ class SqliteCells:
             else:
                 row = (column_id, version, pack_counts(counts))
                 database.execute("insert or replace into counts values (?, ?, ?)", row)
+
+    def date(self, created: str) -> None:
+        """Say of all cells that they were made at this time, so that equal cells make equal files."""
+        with self._writing() as database:
+            database.execute("update cells set created = ?", (created,))
 
     def _columns(self) -> list[tuple[int, ColumnKey]]:
         with self._reading() as database:

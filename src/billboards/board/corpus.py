@@ -11,7 +11,7 @@ has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Literal
@@ -57,6 +57,7 @@ def corpus_values(
     metrics: Mapping[str, Declared] | None = None,
     draws: int = DRAWS,
     seed: int = SEED,
+    kept: Callable[[ColumnKey], MutableMapping[str, CorpusValue]] | None = None,
 ) -> tuple[CorpusColumn, ...]:
     """The value of every row of a board that has scores under these own columns, with its interval.
 
@@ -68,11 +69,30 @@ def corpus_values(
         file's, a function's, a submitted program's.
     draws: resampled corpora for the intervals; 0 for none.
     seed: the seed of the draws.
+    kept: values of a column that were computed before with the same instances, draws and seed, by the versions of their
+        rows; new ones are added.
     """
     chosen = _positions(board, instances)
     resampling = Resampling(draws, seed)
     opened = dict(metrics or {})
-    return tuple(_column(board, store, key, chosen, _metric_of(board, key, opened), resampling) for key in columns)
+    return tuple(
+        _column(
+            board,
+            store,
+            key,
+            chosen,
+            _metric_of(board, key, opened),
+            resampling,
+            {} if kept is None else kept(key),
+        )
+        for key in columns
+    )
+
+
+def has_corpus_value(board: Board, key: ColumnKey) -> bool:
+    """Whether a column's metric is defined on a corpus, so that its value is not the mean of its scores."""
+    metric = _metric_of(board, key, {})
+    return isinstance(metric, Metric) and metric.corpus != "mean"
 
 
 def corpus_tests(
@@ -84,6 +104,7 @@ def corpus_tests(
     instances: Sequence[int] | None = None,
     trials: int = TRIALS,
     seed: int = SEED,
+    kept: MutableMapping[str, float] | None = None,
 ) -> dict[str, float]:
     """P-values of approximate randomisation between the corpus value of one row and that of each other row.
 
@@ -96,17 +117,23 @@ def corpus_tests(
     instances: positions of the instances that count (default: all).
     trials: how often the two exchange rows at random.
     seed: the seed of the trials.
+    kept: p-values against the same row that were computed before, by the versions of their rows; new ones are added.
     """
-    metric = _metric_of(board, key, {})
+    metric, kept = _metric_of(board, key, {}), {} if kept is None else kept
     rows = {row.name: row.version for row in board.rows if not board.is_reference(row, key.column.references)}
-    counts = store.load_counts(key, set(rows.values())) if isinstance(metric, SummedMetric) else {}
-    if not isinstance(metric, SummedMetric) or rows.get(entry) not in counts:
+    if not isinstance(metric, SummedMetric) or entry not in rows:
         return {}
-    cells = store.load(key, set(rows.values()))
+    asked = {rows[entry], *(version for version in rows.values() if version not in kept)}
+    counts = store.load_counts(key, asked)
+    if rows[entry] not in counts:
+        return {}
+    cells = store.load(key, asked)
     chosen, swaps = _positions(board, instances), Swaps(trials, seed)
-    tests = {}
+    tests: dict[str, float] = {}
     for name, version in rows.items():
-        if version not in counts or version not in cells or name == entry:
+        if name != entry and version in kept:
+            tests[name] = kept[version]
+        if name in tests or version not in counts or version not in cells or name == entry:
             continue
         both = chosen[np.isfinite(cells[version][chosen]) & np.isfinite(cells[rows[entry]][chosen])]
         if len(both):
@@ -114,6 +141,7 @@ def corpus_tests(
             values = [float(metric.corpus_scores_of(of.sum(axis=0)[np.newaxis])[0]) for of in (first, second)]
             difference = values[1] - values[0]
             tests[name] = randomisation_p(first, second, metric.corpus_scores_of, difference, swaps=swaps)
+            kept[version] = tests[name]
     return tests
 
 
@@ -124,15 +152,17 @@ def _column(
     chosen: Positions,
     metric: Declared | None,
     resampling: Resampling,
+    kept: MutableMapping[str, CorpusValue],
 ) -> CorpusColumn:
-    rows = [row for row in board.rows if not board.is_reference(row, key.column.references)]
-    cells = store.load(key, {row.version for row in rows})
+    every = [row for row in board.rows if not board.is_reference(row, key.column.references)]
+    rows = [row for row in every if row.version not in kept]
+    cells = store.load(key, {row.version for row in rows}) if rows else {}
     rows = [row for row in rows if row.version in cells]
     higher = metric is None or metric.card.higher_is_better
     kind: CorpusKind = metric.corpus if isinstance(metric, Metric) else "mean"
     scores = np.array([cells[row.version][chosen] for row in rows]).reshape(len(rows), len(chosen))
     scores = scores if higher else -scores
-    counts = store.load_counts(key, {row.version for row in rows}) if kind != "mean" else {}
+    counts = store.load_counts(key, {row.version for row in rows}) if kind != "mean" and rows else {}
     values: Sequence[CorpusValue | None]
     if isinstance(metric, SummedMetric) and kind == "counts":
         rows_of_counts = [counts[row.version][chosen] if row.version in counts else None for row in rows]
@@ -141,7 +171,8 @@ def _column(
         values = [_system_value(cells[row.version], counts.get(row.version), board, chosen) for row in rows]
     else:
         values = mean_values(scores, resampling)
-    named = {row.name: value for row, value in zip(rows, values, strict=True) if value is not None}
+    kept.update({row.version: value for row, value in zip(rows, values, strict=True) if value is not None})
+    named = {row.name: kept[row.version] for row in every if row.version in kept}
     lacking = tuple(row.name for row in rows if kind != "mean" and row.version not in counts)
     signature = None
     if isinstance(metric, Metric):

@@ -9,14 +9,16 @@ the other beside it, which says so in its name and joins no ensemble, because a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from billboards.board.cells import CellStore, ColumnKey, Floats, PartedCells
 from billboards.board.directions import directed
 from billboards.board.model import Board, ReferenceSet
-from billboards.board.scores import Column, ImportedColumn, Scores
+from billboards.board.scores import Column, ImportedColumn, Scores, column_position
 from billboards.errors import BillboardsError, StoreFailed
 from billboards.metrics.discovery import board_metric, installed_metric, part_names
 from billboards.metrics.labels import column_label
@@ -34,19 +36,199 @@ def board_scores(board: Board, store: CellStore | None, *, references: Reference
 
     Columns are loaded one after the other straight into the matrix: beside it there are never more than two of them.
     """
+    groups = _grouped(board, store, references)
+    size = sum(1 if group.other is None else 2 for group in groups)
+    matrix = _Matrix(np.empty((size, len(board.rows), len(board.instances))))
+    for group in groups:
+        matrix.add(board, store, group.source, group.other)
+    return matrix.scores(tuple(row.name for row in board.rows))
+
+
+def _grouped(board: Board, store: CellStore | None, references: ReferenceSet | None) -> list[_Group]:
+    """Every metric that has imported or own columns against these references, those that lead first."""
     imported = _imported_columns(board, references)
     own = _own_columns(board, store, board.references if references is None else references)
     first: Sequence[_Source]
     second: Sequence[_Source]
     first, second = (imported, own) if board.lead == "imported" else (own, imported)
     others = {source.column.name: source for source in second}
-    matrix = _Matrix(np.empty((len(imported) + len(own), len(board.rows), len(board.instances))))
+    groups = []
     for source in first:
         partners = (other for name in _partners(board, source) if (other := others.pop(name, None)) is not None)
-        matrix.add(board, store, source, next(partners, None))
-    for source in others.values():
-        matrix.add(board, store, source, None)
-    return matrix.scores(tuple(row.name for row in board.rows))
+        groups.append(_Group(source, next(partners, None)))
+    return [*groups, *(_Group(source, None) for source in others.values())]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The scores of one metric: a column, and the other scores of the same metric, which complete or accompany it."""
+
+    source: _Source
+    other: _Source | None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether these are own cells and nothing else, so that single rows may be read."""
+        return isinstance(self.source, ColumnKey) and self.other is None
+
+    def load(self, board: Board, store: CellStore | None) -> Scores:
+        """The columns of this metric: none, one or two."""
+        matrix = _Matrix(np.empty((2, len(board.rows), len(board.instances))))
+        matrix.add(board, store, self.source, self.other)
+        return matrix.scores(tuple(row.name for row in board.rows))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardColumns:
+    """The matrix of a board as `board_scores` has it, read when it is asked for: a column, or some rows of one.
+
+    However large a board is, only what is looked at lies in memory.
+    """
+
+    board: Board
+    store: CellStore | None
+    columns: tuple[Column, ...]
+    keys: tuple[ColumnKey | None, ...]
+    #: Positions of the instances that are looked at; None is all of them.
+    instances: tuple[int, ...] | None
+    _groups: tuple[tuple[_Group, int], ...]
+    #: Rows that have cells, of columns that are own cells and nothing else.
+    _present: Mapping[ColumnKey, frozenset[str]]
+
+    @cached_property
+    def rows(self) -> tuple[str, ...]:
+        return tuple(row.name for row in self.board.rows)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: str) -> int:
+        """Position of a column, by its name or its source's name."""
+        return column_position(self.columns, name)
+
+    def key(self, name: str) -> ColumnKey | None:
+        """Where own cells of a column are kept; None where there are none."""
+        return self.keys[self.column(name)]
+
+    def of(self, name: str) -> Floats:
+        """One metric's scores, rows × instances."""
+        return self.read(name, range(len(self.board.rows)))
+
+    def read(self, name: str, rows: Sequence[int]) -> Floats:
+        """One metric's scores of some rows, by position."""
+        group, place = self._groups[self.column(name)]
+        if group.is_alone and isinstance(group.source, ColumnKey):
+            cells = {} if self.store is None else _cells(self.board, self.store, group.source, rows)
+            scores = np.full((len(rows), len(self.board.instances)), np.nan)
+            for k, row in enumerate(rows):
+                if row in cells:
+                    scores[k] = cells[row]
+        else:
+            scores = self._loaded(group).values[place][list(rows)]
+        return scores if self.instances is None else scores[:, list(self.instances)]
+
+    def _loaded(self, group: _Group) -> Scores:
+        """The columns of a metric; those that were last asked for are at hand."""
+        if self._last.get("group") is not group:
+            self._last.update(group=group, scores=group.load(self.board, self.store))
+        scores: Scores = self._last["scores"]
+        return scores
+
+    @cached_property
+    def _last(self) -> dict[str, Any]:
+        return {}
+
+    def versions(self, name: str) -> tuple[str | None, ...] | None:
+        """What each row's scores under a metric are named by for ever; None for a row that has none.
+
+        None instead of all where a row's scores may be put together of several.
+        """
+        group, _ = self._groups[self.column(name)]
+        if not group.is_alone or not isinstance(group.source, ColumnKey):
+            return None
+        present, references = self._present[group.source], group.source.column.references
+        return tuple(
+            row.version if row.version in present and not self._are_references(references)[k] else None
+            for k, row in enumerate(self.board.rows)
+        )
+
+    def row_names(self, name: str) -> tuple[str, ...]:
+        """The rows that have own cells under a metric, by their versions."""
+        key = self.key(name)
+        return () if key is None or self.store is None else tuple(sorted(self.store.present(key)))
+
+    def _are_references(self, references: ReferenceSet) -> tuple[bool, ...]:
+        if references not in self._references:
+            of_rows = tuple(self.board.is_reference(row, references) for row in self.board.rows)
+            self._references[references] = of_rows
+        return self._references[references]
+
+    @cached_property
+    def _references(self) -> dict[ReferenceSet, tuple[bool, ...]]:
+        return {}
+
+    def dense(self, rows: Sequence[int]) -> Scores:
+        """The matrix of some rows, in memory."""
+        width = len(self.board.instances) if self.instances is None else len(self.instances)
+        values = np.empty((len(self.columns), len(rows), width))
+        for place, column in enumerate(self.columns):
+            values[place] = self.read(column.name, rows)
+        names = tuple(self.rows[row] for row in rows)
+        return Scores(columns=self.columns, rows=names, values=values, keys=self.keys)
+
+    def select(self, columns: Sequence[int]) -> BoardColumns:
+        """Some columns."""
+        return replace(
+            self,
+            columns=tuple(self.columns[k] for k in columns),
+            keys=tuple(self.keys[k] for k in columns),
+            _groups=tuple(self._groups[k] for k in columns),
+        )
+
+
+def board_columns(
+    board: Board,
+    store: CellStore | None,
+    *,
+    references: ReferenceSet | None = None,
+    instances: Sequence[int] | None = None,
+) -> BoardColumns:
+    """The columns of `board_scores`, in its order, without their scores.
+
+    board: the board whose rows are asked for.
+    store: where own cells are kept.
+    references: the references that metrics saw (default: the board's).
+    instances: positions of the instances that are looked at (default: all).
+    """
+    columns: list[Column] = []
+    keys: list[ColumnKey | None] = []
+    groups: list[tuple[_Group, int]] = []
+    presence: dict[ColumnKey, frozenset[str]] = {}
+    for group in _grouped(board, store, references):
+        if group.is_alone and isinstance(group.source, ColumnKey):
+            present = frozenset[str]() if store is None else store.present(group.source)
+            scored = (row for row in board.rows if row.version in present)
+            if any(not board.is_reference(row, group.source.column.references) for row in scored):
+                # Own columns know which way they are read without a look at their scores.
+                columns.append(directed(group.source.column, np.empty(0)))
+                keys.append(group.source)
+                groups.append((group, 0))
+                presence[group.source] = present
+            continue
+        loaded = group.load(board, store)
+        columns += loaded.columns
+        keys += loaded.keys
+        groups += [(group, place) for place in range(len(loaded.columns))]
+    return BoardColumns(
+        board=board,
+        store=store,
+        columns=tuple(columns),
+        keys=tuple(keys),
+        instances=None if instances is None else tuple(instances),
+        _groups=tuple(groups),
+        _present=presence,
+    )
 
 
 def column_labels(board: Board, store: CellStore | None) -> dict[str, str]:
@@ -227,10 +409,11 @@ def _loaded(board: Board, store: CellStore | None, sources: Sequence[_Source]) -
             yield loaded
 
 
-def _cells(board: Board, store: CellStore, key: ColumnKey) -> dict[int, Floats]:
+def _cells(board: Board, store: CellStore, key: ColumnKey, positions: Sequence[int] | None = None) -> dict[int, Floats]:
     """A column's scores by row; a row whose text is a reference has none, even where a copy of it was scored."""
-    cells = store.load(key, (row.version for row in board.rows))
-    for row in board.rows:
+    asked = [(k, board.rows[k]) for k in (range(len(board.rows)) if positions is None else positions)]
+    cells = store.load(key, (row.version for _, row in asked))
+    for _, row in asked:
         if row.version in cells and len(cells[row.version]) != len(board.instances):
             raise StoreFailed(
                 f"{key.column.name} of {row.name}: {len(cells[row.version])} scores are kept for "
@@ -238,7 +421,7 @@ def _cells(board: Board, store: CellStore, key: ColumnKey) -> dict[int, Floats]:
             )
     return {
         k: cells[row.version]
-        for k, row in enumerate(board.rows)
+        for k, row in asked
         if row.version in cells and not board.is_reference(row, key.column.references)
     }
 

@@ -64,6 +64,12 @@ class Generator:
     paper: str | None = None
     url: str | None = None
     optimised_by: str | None = None
+    #: What it costs, as its authors state it; `board/costs.py` has the units.
+    latency: float | None = None
+    price: float | None = None
+    energy: float | None = None
+    parameters: float | None = None
+    training_tokens: float | None = None
 
     @property
     def is_optimised(self) -> bool:
@@ -154,6 +160,24 @@ class Board:
             "imported metrics": len(self.imported),
         }
         return f"<Board {self.name}: {', '.join(f'{count:,} {what}' for what, count in sizes.items())}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: sizes, what ranks, and who takes part."""
+        from html import escape
+
+        facts = {
+            "instances": f"{len(self.instances):,}",
+            "generators": ", ".join(generator.name for generator in self.generators) or "none",
+            "judgments": f"{len(self.judgments):,}",
+            "ranked by people's": self.ranks or "–",
+            "imported metrics": ", ".join(column.name for column in self.imported) or "none",
+        }
+        rows = "".join(
+            f'<tr><th scope="row" style="text-align:left">{escape(fact)}</th>'
+            f'<td style="text-align:left">{escape(value)}</td></tr>'
+            for fact, value in facts.items()
+        )
+        return f"<table><caption>{escape(self.name)}</caption><tbody>{rows}</tbody></table>"
 
     @cached_property
     def generators(self) -> tuple[Generator, ...]:
@@ -286,11 +310,15 @@ class Board:
     @cached_property
     def version(self) -> str:
         """A digest of everything a ranking can depend on."""
+        return self.version_of(self.rows)
+
+    def version_of(self, rows: Iterable[Outputs]) -> str:
+        """The version that the board would have with these rows alone."""
         return digest(
             (
                 self.context_version(references=self.reference_names, inputs=True),
                 digest(json.dumps([i.document, i.domain, i.tags]) for i in self.instances),
-                *(json.dumps([row.name, row.version, row.generator and row.generator.kind]) for row in self.rows),
+                *(json.dumps([row.name, row.version, row.generator and row.generator.kind]) for row in rows),
                 self.judgments.version,
                 json.dumps([[name, *d.affine(), *d.derivation()] for name, d in self.dimensions.items()]),
                 json.dumps(

@@ -28,7 +28,7 @@ from typing import Any
 from billboards.board.judgment_sources import MQM
 from billboards.board.judgments import Dimension
 from billboards.errors import ImportRefused
-from billboards.reading import Problems, numbered_lines, read_source, refuse_errors, shown
+from billboards.reading import Problems, lacks_line_end, numbered_lines, read_source, refuse_errors, shown
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 SQM_COLUMNS = (*COLUMNS[:7], "score")
@@ -129,10 +129,8 @@ def read_rated_lines(path: Path, columns: Sequence[str]) -> RatedLines:
             others.append((number, len(cells)))
     if not lines and not others:
         raise ImportRefused(f"{path}: holds nothing below its first line")
-    ended = raw.endswith((b"\n", b"\r"))
-    notes: tuple[str, ...] = (
-        () if ended else (f"{path}: the last line has no line end; make sure that the file is complete",)
-    )
+    note = f"{path}: the last line has no line end; make sure that the file is complete"
+    notes: tuple[str, ...] = (note,) if lacks_line_end(raw) else ()
     if others:
         number, width = others[0]
         what = f"{width} cells where {len(names)} columns are, tabs between"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import urllib.parse
+from functools import lru_cache
 from pathlib import Path
 
 _SAFE = " ()+,-._@="
@@ -76,6 +77,45 @@ def board_name_mistake(name: str) -> str | None:
 def folded(name: str) -> str:
     """The name as a file system sees it that ignores case and how accents are encoded."""
     return unicodedata.normalize("NFC", name).casefold()
+
+
+#: Letters of other alphabets that are drawn as a Latin one is, and that one: Cyrillic, Greek, a few more, digits.
+_DRAWN = str.maketrans(
+    "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0417"
+    "\u0430\u0435\u0455\u0456\u0458\u043e\u0440\u0441\u0443\u0445\u04bb\u0501\u051b\u051d"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+    "\u03bf\u03bd\u03c4\u03b9\u03ba\u03c1\u03c5\u03c7\u03b1"
+    "\u04c0\u0585\u0578\u2223|"
+    "01",
+    "ABESIJKMHOPCTYX3aesijopcyxhdqwABEZHIKMNOPTYXovtikpuxalonllOl",
+)
+#: What has no width of its own, or turns what stands around it.
+_JOINERS = "\u200c\u200d"
+
+
+def deceiving_mistake(name: str) -> str | None:
+    """What makes a name of a newcomer's look like another or lead elsewhere, if anything, as the end of a sentence."""
+    for letter in name:
+        if letter not in _JOINERS and unicodedata.category(letter) in ("Cf", "Co", "Cn", "Zl", "Zp"):
+            return f"holds the character U+{ord(letter):04X}, which nobody sees or which turns the text around it"
+    if name != name.strip():
+        return "begins or ends with a blank"
+    if {".", ".."} & set(name.split("/")):
+        return "holds a part . or .., which addresses take for a folder"
+    return None
+
+
+def look_alike(name: str, other: str) -> bool:
+    """Whether two names are the same to the eye: but for case, accents' encoding, and letters drawn alike."""
+    return folded(name) == folded(other) or _drawn(name) == _drawn(other)
+
+
+@lru_cache(maxsize=2**14)
+def _drawn(name: str) -> str:
+    """A name as the eye sees it: letters of other alphabets and other forms as the plain letters they look like."""
+    plain = unicodedata.normalize("NFKC", name).translate({ord(letter): None for letter in _JOINERS})
+    drawn = plain.translate(_DRAWN).replace("I", "l")
+    return re.sub(r"[\s_-]+", "-", unicodedata.normalize("NFKC", drawn).casefold())
 
 
 def folder_order(name: str) -> str:

@@ -101,6 +101,14 @@ def is_zero(rows: Iterable[Floats]) -> bool:
     return bool(len(scores)) and not scores.any()
 
 
+def column_position(columns: Sequence[Column], name: str) -> int:
+    """Position of a column, by its name or its source's name."""
+    for k, column in enumerate(columns):
+        if name in (column.name, column.source_name):
+            return k
+    raise UnknownName("metric", name, [column.name for column in columns])
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scores:
     """The matrix of a board: columns × rows × instances, NaN where there is no score.
@@ -139,10 +147,7 @@ class Scores:
 
     def column(self, name: str) -> int:
         """Position of a column, by its name or its source's name."""
-        for k, column in enumerate(self.columns):
-            if name in (column.name, column.source_name):
-                return k
-        raise UnknownName("metric", name, self.names)
+        return column_position(self.columns, name)
 
     def of(self, name: str) -> Floats:
         """One metric's scores, rows × instances."""

@@ -175,6 +175,7 @@ def _read_schema(value: object) -> object:
 _Text = Annotated[str, _must_be("text in quotes")]
 _Truth = Annotated[bool, _must_be("true or false")]
 _Number = Annotated[float, _must_be("a finite number")]
+_Cost = Annotated[float, Field(ge=0), _must_be("a number of 0 or more")]
 _Share = Annotated[float, Field(ge=0, le=1), _must_be("a share between 0 and 1")]
 _PrivateShare = Annotated[float, Field(gt=0, lt=1), _must_be("a share between 0 and 1")]
 _Pair = Annotated[tuple[float, float], BeforeValidator(_from_list), _must_be("two finite numbers, as in [1, 5]")]
@@ -221,6 +222,11 @@ class _GeneratorTable(_Table):
     paper: _Text | None = None
     url: _Text | None = None
     optimised_by: _Text | None = None
+    latency: _Cost | None = None
+    price: _Cost | None = None
+    energy: _Cost | None = None
+    parameters: _Cost | None = None
+    training_tokens: _Cost | None = None
 
 
 class _ScoresTable(_Table):

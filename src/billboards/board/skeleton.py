@@ -180,6 +180,13 @@ description = "A person who saw only the input."
 [generators.example-machine]
 kind = "machine"
 description = "An imaginary system."
+# What it costs, for `billboards efficiency`: latency in seconds and energy in watt-hours for one output, price in US
+# dollars for 1,000 outputs.
+# latency = 0.4
+# price = 0.12
+# energy = 0.03
+# parameters = 7_000_000_000
+# training_tokens = 2_000_000_000_000
 # paper = "Who (year)"
 # url = "where it can be found"
 

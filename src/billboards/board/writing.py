@@ -14,7 +14,6 @@ import json
 import math
 import secrets
 import shutil
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -42,7 +41,7 @@ from billboards.board.scores import ImportedColumn, natural
 from billboards.board.settings import FILE, SCHEMA, dimension_mistake, levels_mistakes, standardise_mistake
 from billboards.board.trust import TrustRules
 from billboards.errors import InvalidInput, StoreFailed
-from billboards.reading import shown
+from billboards.reading import shown, toml_document
 
 IGNORED = "# scores computed here; they can be computed again\n.billboards/\n"
 #: What a board is made of; anything else in its folder is the user's and survives when the board is replaced.
@@ -203,7 +202,7 @@ def _carry_over(old: Path, place: Path) -> None:
 def _toml(document: Mapping[str, Any]) -> str:
     """The document with long texts over several lines, unless that would change a line end inside one."""
     readable = tomli_w.dumps(document, multiline_strings=True)
-    return readable if tomllib.loads(readable) == document else tomli_w.dumps(document)
+    return readable if toml_document(readable) == document else tomli_w.dumps(document)
 
 
 def _document(board: Board, *, in_order: bool) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from billboards.catalogue._paths import is_pattern, is_safe, matches
 from billboards.errors import InvalidInput
+from billboards.reading import toml_document
 
 #: The largest file that is taken where an entry does not say how large it is.
 AT_MOST = 4 * 1024**3
@@ -224,7 +225,7 @@ class Template:
 def read_entries(path: Path) -> tuple[Entry | Template, ...]:
     """The entries in a file, each checked; raises `InvalidInput` with the file and what is wrong in it."""
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        document = toml_document(path.read_text("utf-8"))
     except OSError as error:
         raise InvalidInput(f"{path}: can't be read: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -27,11 +27,13 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.site_tables import content_table
     from billboards.show.table import records
     from billboards.site.admin.backup import back_up
+    from billboards.site.admin.operations import note_backup
     from billboards.site.site import open_site
 
     options.check_site(arguments.data)
     with closing(open_site(arguments.data)) as site, row_progress() as tell:
         content = back_up(site, arguments.file, tell)
+        note_backup(site, content.rows)
     table = content_table(f"{arguments.file}: a backup of {arguments.data}", content)
     emit(arguments, [table], lambda: {"kind": "backup", **records(table)[0]})
     return 0

@@ -296,14 +296,14 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
 def judgments(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """What counts of a campaign's answers, as a file of another tool."""
     from billboards.cli.output import note
+    from billboards.saving import save_file
     from billboards.site.campaigns.campaign_files import campaign_file
 
     text = campaign_file(site, owner, _named(arguments, site).id, arguments.format)
     if arguments.out is None:
         print(text, end="")
     else:
-        arguments.out.write_text(text, encoding="utf-8")
-        note(f"wrote {arguments.out}")
+        note(f"wrote {save_file(arguments.out, text)}")
     return 0
 
 

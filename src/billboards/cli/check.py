@@ -51,6 +51,7 @@ def run(arguments: Namespace) -> int:
 
 def _recompute(arguments: Namespace) -> tuple[tuple[Recomputed, ...], tuple[str, ...]]:
     from billboards.analyses._recompute import recompute
+    from billboards.analyses._recomputed import keep_verdicts
     from billboards.board.folder import open_board
     from billboards.cli.output import note
     from billboards.metrics.discovery import metric, metric_for, metric_names
@@ -65,7 +66,7 @@ def _recompute(arguments: Namespace) -> tuple[tuple[Recomputed, ...], tuple[str,
     everything += [metric_for(language, name) for name in metric_names()] if language else []
     quick = [candidate for candidate in everything if candidate.card.needs_references and not candidate.card.slow]
     alternatives = list(filter(_is_usable, quick))
-    return recompute(
+    recomputed, unknown = recompute(
         board,
         usable_metric,
         alternatives,
@@ -73,6 +74,9 @@ def _recompute(arguments: Namespace) -> tuple[tuple[Recomputed, ...], tuple[str,
         seed=arguments.seed,
         on_progress=lambda name: note(f"recomputing {name} …"),
     )
+    # A site says it beside the column.
+    keep_verdicts(board, recomputed)
+    return recomputed, unknown
 
 
 def _is_usable(metric: Metric) -> bool:
@@ -114,7 +118,10 @@ def _document(
 ) -> dict[str, object]:
     from dataclasses import asdict
 
+    from billboards.show.documents import SCHEMA
+
     return {
+        "schema": SCHEMA,
         "problems": [asdict(problem) for problem in problems],
         "recomputed": [asdict(column) for column in recomputed],
         "not_recomputed": list(unknown),

@@ -1,7 +1,8 @@
 """Build the demo board, score it, rank it, write its report, and open the site on it.
 
 The board is SummEval (Fabbri et al., 2021): 16 summarisers of 100 news articles, rated by three experts and five crowd
-workers each. The site stays open until Ctrl-C; `--no-site` ends once the report is written.
+workers each. The site stays open until Ctrl-C; `--no-site` ends once the report is written, and so does an installation
+without the extra `site`, which says how to get it.
 """
 
 from __future__ import annotations
@@ -28,15 +29,29 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.main import main
     from billboards.cli.output import note
     from billboards.demo import build_board
+    from billboards.extras import install_command
 
     if not (arguments.out / "board.toml").exists():
         write_board(build_board(), arguments.out)
         note(f"wrote the demo board to {arguments.out}")
+    if missing := not arguments.no_site and not site_is_installed():
+        arguments.no_site = True
     for command in _commands(arguments):
         code = main(command)
         if code:
             return code
+    if missing:
+        note(f"the demo ends with the report; for the site, too: `{install_command('site')}`, then `billboards demo`")
     return 0
+
+
+def site_is_installed() -> bool:
+    """Whether the packages of the extra `site` are there; none of them is loaded."""
+    from importlib.util import find_spec
+
+    from billboards.cli.serve import NEEDED
+
+    return all(find_spec(name) is not None for name in NEEDED)
 
 
 def _commands(arguments: Namespace) -> list[list[str]]:

@@ -23,6 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     _analyses.add_arguments(study, ensemble)
     listing = actions.add_parser("list", help="every ensemble this board has kept")
     options.add_board(listing)
+    listing.add_argument("--json", action="store_true", help="print JSON")
     apply = actions.add_parser("apply", help="score new outputs with a kept ensemble")
     apply.add_argument("signature", metavar="SIGNATURE", help="the ensemble's signature, or its JSON file")
     apply.add_argument("outputs", type=Path, metavar="OUTPUTS", help="JSON lines with instance and text")
@@ -52,6 +53,12 @@ def _list(arguments: Namespace) -> int:
     from billboards.analyses._archive import open_home
     from billboards.show.words import value_text
 
+    if arguments.json:
+        from billboards.show.documents import SCHEMA, document_of, dumps
+
+        kept = [document_of(ensemble) for ensemble in open_home(arguments.board).archive.ensembles()]
+        print(dumps({"schema": SCHEMA, "ensembles": kept}), end="")
+        return 0
     for ensemble in open_home(arguments.board).archive.ensembles():
         fitted = f"lambda = {ensemble.lam:g}  {ensemble.formula}" if ensemble.is_small else ensemble.formula
         print(f"{ensemble.signature}  r = {value_text(ensemble.correlation, 3)}  {fitted}")

@@ -1,4 +1,4 @@
-"""Write a board in the mt-metrics-eval layout, for tools that read that."""
+"""Write a board for other tools: in the mt-metrics-eval layout, or as a data set for the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -16,8 +16,30 @@ def add_arguments(parser: ArgumentParser) -> None:
     mtme.add_argument("-o", "--out", type=Path, required=True, metavar="OUT", help="the folder to write")
     mtme.add_argument("--force", action="store_true", help="replace OUT if it exists")
 
+    hub = kinds.add_parser("hf", help="a data set for the Hugging Face hub: JSON lines and a card")
+    options.add_board(hub)
+    hub.add_argument("-o", "--out", type=Path, required=True, metavar="OUT", help="the folder to write")
+    hub.add_argument("--force", action="store_true", help="replace OUT if it exists")
+
 
 def run(arguments: Namespace) -> int:
+    return {"mtme": _mtme, "hf": _hub}[arguments.kind](arguments)
+
+
+def _hub(arguments: Namespace) -> int:
+    from billboards.analyses._archive import open_home
+    from billboards.board.hub import export_to_hub
+    from billboards.board.matrix import with_own_scores
+    from billboards.cli.output import note
+
+    home = open_home(arguments.board)
+    counts = export_to_hub(with_own_scores(home.board, home.cells), arguments.out, replace=arguments.force)
+    lines = ", ".join(f"{count:,} {table}" for table, count in counts.items())
+    note(f"wrote {arguments.out}: {lines}; `hf upload OWNER/NAME {arguments.out} --repo-type dataset` publishes it")
+    return 0
+
+
+def _mtme(arguments: Namespace) -> int:
     from billboards.analyses._archive import open_home
     from billboards.board.matrix import with_own_scores
     from billboards.cli.output import note

@@ -20,8 +20,22 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit
     from billboards.show.documents import document_of
 
+    def _entry(kept: tuple[str, str]) -> dict[str, object]:
+        ranking = archive.ranking(kept[0])
+        signature = ranking.ensemble.signature if ranking.ensemble else None
+        return {
+            "id": kept[0],
+            "created": kept[1],
+            "part": str(ranking.part),
+            "ranked_by": ranking.ranked_by,
+            "ensemble": signature,
+        }
+
     home = open_home(arguments.board)
     archive = home.archive
+    if arguments.ranking is None and arguments.format == "json":
+        emit(arguments, (), lambda: {"rankings": list(map(_entry, archive.rankings().items()))})
+        return 0
     if arguments.ranking is None:
         for name, created in archive.rankings().items():
             ranking = archive.ranking(name)

@@ -20,7 +20,7 @@ COMMANDS = {
     "new": ("new", "write a commented skeleton of a board folder"),
     "get": ("get", "fetch a public board by name: download, check and import it"),
     "import": ("importing", "make a board folder from a public data set, a table or text files"),
-    "export": ("exporting", "write a board in another layout (mt-metrics-eval)"),
+    "export": ("exporting", "write a board for other tools: mt-metrics-eval, the Hugging Face hub"),
     "check": ("check", "explain every mistake in a board folder; compare imported scores with own ones"),
     "verify": ("verify", "compute a board's scores and ranking again, and check what its site signed"),
     "card": ("card", "print a board's data card: what is stated of its data, and what can be counted"),
@@ -36,6 +36,7 @@ COMMANDS = {
     "audit": ("audit", "find out what a metric rewards: make outputs for it, and ask everyone else about them"),
     "report": ("report", "write one self-contained HTML page about a board"),
     "serve": ("serve", "open the site: boards on the web, submissions, and the workers that score them"),
+    "publish": ("publish", "write boards as a website of plain files, which needs no server"),
     "worker": ("worker", "score what a site lacks, here or on a Dask cluster"),
     "backup": ("backup", "write a whole site to one file while it runs"),
     "restore": ("restore", "make a site from a backup"),
@@ -49,6 +50,41 @@ COMMANDS = {
     "pack": ("pack", "build a metric that needs packages of its own, try it on a board, or list what was built"),
     "judges": ("judges", "say what LLM judges were asked and answered, and what that took"),
     "metrics": ("metrics", "list the metrics that are installed, or one metric's card"),
+    "doctor": ("doctor", "say what works on this machine, and what to do about the rest"),
+    "schema": ("schema", "print the JSON schema of board.toml, with which editors complete and check it"),
+    "mcp": ("mcp_server", "let an assistant ask boards (Model Context Protocol)"),
+    "completion": ("completion", "print what a shell needs to complete commands, boards, metrics and generators"),
+}
+
+#: Commands by what they are for, as `--help` lists them; what stands nowhere here is listed last.
+GROUPS = {
+    "start here": ("demo", "get", "new", "import", "doctor", "completion"),
+    "score and rank": ("score", "rank", "report", "compare", "history", "metrics", "metric", "suite", "ensemble"),
+    "boards": ("check", "card", "verify", "scores", "judgments", "export", "published", "schema"),
+    "how good are the metrics?": (
+        "agreement", "audit", "challenge", "decompose", "hybrids", "overrating", "references", "sensitivity", "trust",
+    ),
+    "people": (
+        "annotators", "arena", "campaign", "crowd", "estimate", "next", "power", "ratings", "spans", "watch",
+    ),
+    "learned metrics and judges": ("bertscore", "judges", "pack"),
+    "for other programs": ("mcp",),
+    "a site": ("serve", "worker", "submit", "backup", "restore", "tidy", "forget"),
+}  # fmt: skip
+
+#: What hands type out of habit, and what it means here.
+ALIASES = {
+    "correlate": "rank",
+    "diff": "compare",
+    "download": "get",
+    "eval": "score",
+    "evaluate": "score",
+    "fetch": "get",
+    "init": "new",
+    "leaderboard": "rank",
+    "lint": "check",
+    "start": "serve",
+    "validate": "check",
 }
 
 #: Pipes that a shell has opened for us, and the one device that ends.
@@ -57,7 +93,7 @@ OPENED = ("/dev/fd/", "/dev/std", "/proc/self/fd/", "/dev/null")
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command; returns the exit code."""
-    arguments = sys.argv[1:] if argv is None else argv
+    arguments = _without_habits(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in COMMANDS:
         return _run(arguments[0], arguments[1:])
     if arguments and not arguments[0].startswith("-"):
@@ -66,6 +102,18 @@ def main(argv: list[str] | None = None) -> int:
         if arguments[0] in own_analyses() or arguments[0] in names_elsewhere():
             return _ask(arguments[0], arguments[1:])
     return _without_command(arguments)
+
+
+def _without_habits(arguments: list[str]) -> list[str]:
+    """Arguments with the real name of a command: `help X` is `X --help`, and aliases are what they stand for."""
+    if not arguments:
+        return arguments
+    first, *others = arguments
+    if first == "help":
+        return _without_habits([*others[:1], "--help"])
+    if first == "version":
+        return ["--version"]
+    return [ALIASES.get(first, first), *others]
 
 
 def every_command() -> dict[str, str]:
@@ -82,11 +130,7 @@ def _without_command(arguments: list[str]) -> int:
         "billboards",
         usage="billboards COMMAND …",
         description="Bidimensional leaderboards: rank text generators and the metrics that judge them, hand in hand.",
-        epilog="commands:\n"
-        + _listed(lambda name: name in COMMANDS)
-        + "\n\nquestions about a board:\n"
-        + _listed(lambda name: name not in COMMANDS)
-        + "\n\n`billboards COMMAND --help` says more about one of them.",
+        epilog=_listed() + "\n\n`billboards COMMAND --help` says more about one of them.",
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version and end")
@@ -100,16 +144,33 @@ def _without_command(arguments: list[str]) -> int:
     if parsed.command is not None:
         from difflib import get_close_matches
 
-        near = get_close_matches(parsed.command.lower(), every_command(), n=1)
-        hint = f"did you mean {near[0]}?" if near else "`billboards --help` lists the commands"
+        near = get_close_matches(parsed.command.lower(), (*every_command(), *ALIASES), n=1)
+        hint = f"did you mean {ALIASES.get(near[0], near[0])}?" if near else "`billboards --help` lists the commands"
         print(f"billboards: no command {parsed.command!r}; {hint}", file=sys.stderr)
         return 2
     parser.print_help()
     return 0
 
 
-def _listed(belongs: Callable[[str], bool]) -> str:
-    return "\n".join(f"  {name:14}{text}" for name, text in every_command().items() if belongs(name))
+def _listed() -> str:
+    """Every command below what it is for, no line wider than the terminal."""
+    from shutil import get_terminal_size
+
+    texts = every_command()
+    width = max(get_terminal_size().columns, 60) - 16
+    grouped = {name for names in GROUPS.values() for name in names}
+    groups = {**GROUPS, "more": tuple(name for name in texts if name not in grouped)}
+    parts = []
+    for title, names in groups.items():
+        lines = [f"  {name:14}{_cut(texts[name], width)}" for name in names if name in texts]
+        if lines:
+            parts.append("\n".join([f"{title}:", *lines]))
+    return "\n\n".join(parts)
+
+
+def _cut(text: str, width: int) -> str:
+    """A text in one line, cut between two words where it is too long."""
+    return text if len(text) <= width else text[: width - 1].rpartition(" ")[0].rstrip(",:;") + " …"
 
 
 class OneLineParser(ArgumentParser):
@@ -123,9 +184,12 @@ class OneLineParser(ArgumentParser):
 def _run(command: str, arguments: list[str]) -> int:
     from importlib import import_module
 
-    parser = command_parser(command)
-    module = import_module(f"billboards.cli.{COMMANDS[command][0]}")
-    return _guarded(module.run, parser.parse_args(arguments))
+    def run(_: Namespace) -> int:
+        parsed = command_parser(command).parse_args(arguments)
+        refuse_endless(parsed)
+        return int(import_module(f"billboards.cli.{COMMANDS[command][0]}").run(parsed) or 0)
+
+    return _guarded(run, Namespace())
 
 
 def command_parser(command: str) -> ArgumentParser:
@@ -181,6 +245,13 @@ def _guarded(run: Callable[[Namespace], int], arguments: Namespace) -> int:
         return _fail(str(error), 2)
     except BillboardsError as error:
         return _fail(str(error), 1)
+    except ModuleNotFoundError as error:
+        from billboards.extras import answer_to
+
+        answer = answer_to(error)
+        if answer is None:
+            raise
+        return _fail(answer, 1)
     except KeyboardInterrupt:
         return _fail("stopped; what was finished is kept, the same command goes on from there", 130)
     except BrokenPipeError:

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from billboards.board import Board, ReferenceSet, Slice
@@ -154,16 +154,6 @@ def add_ensemble(parser: ArgumentParser) -> None:
     )
 
 
-def add_resampled(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--resample",
-        dest="resampled",
-        choices=("instances", "documents", "generators", "both"),
-        default="instances",
-        help="what intervals draw again and again: others of which they are about (default instances)",
-    )
-
-
 def add_metrics(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--metric",
@@ -255,12 +245,6 @@ def non_negative(text: str) -> float:
     if (number := decimal_number(text)) is None or number < 0:
         raise ArgumentTypeError(f"{text!r} is not a number of 0 or more")
     return number
-
-
-def chosen_view(arguments: Namespace, *others: str) -> dict[str, Any]:
-    """Which judgments and which part of the board are looked at, and other options, as the Python API names them."""
-    named = {name: getattr(arguments, name) for name in others}
-    return {"aggregate": arguments.aggregate, "part": chosen_slice(arguments), **named}
 
 
 def chosen_slice(arguments: Namespace) -> Slice:

@@ -85,9 +85,8 @@ def _check(arguments: Namespace) -> int:
     if trial.problem is not None:
         note(trial.problem)
         return 1
-    low, high = trial.estimate
     print(f"passed: {', '.join(f'{score:.4g}' for score in trial.scores)}")
-    print(f"the whole board may take {low:.0f} to {high:.0f} seconds")
+    print(trial.time_words)
     print(f"signature: {program.signature}")
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING
 
 from billboards.board.scoring import Progress
@@ -11,6 +12,9 @@ from billboards.metrics.neural.watching import watched_by
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+
+#: Seconds after which somebody wants to know that something is going on.
+PATIENCE = 2.0
 
 #: The bars that are on the screen.
 _bars: list[Bar] = []
@@ -20,15 +24,26 @@ _bars: list[Bar] = []
 def scoring_progress() -> Iterator[Callable[[Progress], None]]:
     """A function to call with every step; the bar appears with the first one."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _nobody_watches
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Bar(*columns, console=console, transient=True) as bar, _listed(bar):
+        working = bar.add_task("computing", total=None, visible=False)
+        # What takes long without steps to count shows that it is at work.
+        patience = Timer(PATIENCE, lambda: bar.update(working, visible=True))
+        patience.daemon = True
+        patience.start()
         task = bar.add_task("scoring", total=None, visible=False)
         reading = bar.add_task("", total=None, visible=False)
 
@@ -39,8 +54,11 @@ def scoring_progress() -> Iterator[Callable[[Progress], None]]:
             """A model reads for hours between two steps: its texts are counted."""
             bar.update(reading, description="texts read by the model", advance=texts, visible=True)
 
-        with watched_by(read):
-            yield show
+        try:
+            with watched_by(read):
+                yield show
+        finally:
+            patience.cancel()
 
 
 @contextmanager

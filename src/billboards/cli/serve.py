@@ -1,14 +1,15 @@
 """Open the site: boards on the web, submissions from both sides, and the workers that score them.
 
-Everything lies in one data folder. On this machine alone (the default) nobody has to log in, and whoever comes is the
-owner; any other address is served only once somebody can log in: `--token NAME` makes an owner and prints a token.
+Everything lies in one data folder. On this machine alone (the default) the link that is printed lets its owner in, and
+nobody has to log in; any other address is served only once somebody can: `--token NAME` makes an owner and prints a
+token.
 A draft, a board whose data card lacks facts, is served to its owner on this machine alone.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from billboards.cli import options
 if TYPE_CHECKING:
     import socket
 
+    from billboards.board import Board
     from billboards.site.site import Site
 
 
@@ -82,7 +84,6 @@ def check_installed(packages: Sequence[str] = NEEDED) -> None:
 def run(arguments: Namespace) -> int:
     check_installed()
     from billboards.board.card_facts import refuse_drafts
-    from billboards.board.folder import open_board
     from billboards.cli.output import note
     from billboards.errors import InvalidInput
     from billboards.site.accounts.access import login_configured, login_expected, new_owner_token
@@ -90,6 +91,7 @@ def run(arguments: Namespace) -> int:
     from billboards.site.boards.signatures import change_key
     from billboards.site.boards.suites import site_suites
     from billboards.site.site import open_site
+    from billboards.site.web.start_token import read_start_token
     from billboards.site.work.processes import Child, worker_command
     from billboards.site.work.processes import run as supervise
 
@@ -111,8 +113,9 @@ def run(arguments: Namespace) -> int:
     if login:
         with site.database.reading() as connection:
             held = held_to_cards(connection)
-        refuse_drafts(open_board(board.folder) for board in site.boards() if board.name in held)
+        refuse_drafts(_readable(site, held))
     listening = _listen(arguments.host, arguments.port)
+    token = None if login else read_start_token(site)
     web = web_command(site, listening.fileno(), login=login)
     children = [Child("web", web, (listening.fileno(),))]
     names = [f"worker-{k + 1}" for k in range(arguments.workers)]
@@ -120,12 +123,27 @@ def run(arguments: Namespace) -> int:
     host, port = listening.getsockname()[:2]
     _say_sandbox()
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-    note(f"the site is open at {address} (Ctrl-C ends it)")
+    link = address if token is None else f"{address}?token={token}"
+    note(f"the site is open at {link} (Ctrl-C ends it)")
     if arguments.open:
-        _open(address)
-    supervise(children)
+        _open(link)
+    supervise(children, log_file=site.log_file)
     listening.close()
     return 0
+
+
+def _readable(site: Site, names: Iterable[str]) -> Iterator[Board]:
+    """Boards as the site shows them; one that can't be read is no reason not to serve the others."""
+    from billboards.cli.output import note
+    from billboards.errors import BoardUnreadable
+    from billboards.site.boards.live import folder_board
+
+    for registered in site.boards():
+        if registered.name in names:
+            try:
+                yield folder_board(site, registered)
+            except BoardUnreadable as error:
+                note(f"{error}; the site is served without it")
 
 
 def web_command(site: Site, listening: int, *, login: bool) -> list[str]:

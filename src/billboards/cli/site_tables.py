@@ -9,6 +9,7 @@ from billboards.show.table import Table, TableColumn
 if TYPE_CHECKING:
     from billboards.site.admin.backup import Content
     from billboards.site.admin.forgetting import Forgotten
+    from billboards.site.admin.operations import Verified
     from billboards.site.admin.tidying import Chore, Tidied
     from billboards.site.database.retention import Amount
 
@@ -23,6 +24,18 @@ def content_table(title: str, content: Content) -> Table:
         TableColumn("bytes", "bytes"),
     )
     return Table(title, columns, ({column.key: getattr(content, column.key) for column in columns},))
+
+
+def lost_table(data: str, verified: Verified) -> Table:
+    """Files of a site that are missing or damaged."""
+    columns = (
+        TableColumn("file", "file", "left"),
+        TableColumn("state", "state", "left"),
+        TableColumn("needed_by", "needed by", "left"),
+    )
+    rows = tuple({column.key: getattr(file, column.key) for column in columns} for file in verified.lost)
+    title = f"{data}: {verified.files} submitted files and {verified.boards} boards, {len(rows)} lost"
+    return Table(title, columns, rows)
 
 
 def forgotten_table(forgotten: Forgotten) -> Table:

@@ -4,6 +4,8 @@ billboards submit generator outputs.jsonl --to http://127.0.0.1:8000 --board dem
 billboards submit metric my-metric/ --to http://127.0.0.1:8000 --board demo
 billboards submit metric overlap.py --to http://127.0.0.1:8000 --board demo --training-data none
 billboards submit metric mine.seg.score --to http://127.0.0.1:8000 --board demo --training-data none --higher-is-better
+billboards submit metric overlap.py --to http://127.0.0.1:8000 --suite tasks --training-data none
+billboards submit generator outputs/ --to http://127.0.0.1:8000 --suite tasks --name my-system
 
 A metric says what it is in its folder's metric.toml; for one without, such as a single Python file, --lower-is-better,
 --needs and --training-data say it.
@@ -14,6 +16,13 @@ that come later stay without a score until you send theirs under the same name.
 
 Where the site's owner allows it, a metric comes as an address: hub:METRIC=OWNER/MODEL@COMMIT, image:NAME@sha256:DIGEST,
 or endpoint:URL with --model-version.
+
+With --suite in the place of --board a metric's program goes to every board of a suite, and a generator comes as a
+folder or zip archive with one file of outputs for each board, called as the board is: summeval.jsonl, asset.txt. All
+boards take it, or none does and every reason is printed.
+
+The command waits for the ranking and prints what came of it: rank, agreement, weight in the ensemble, who moved.
+--no-wait leaves at once.
 
 A token is read from the environment variable BILLBOARDS_TOKEN, so that it stands in no history of commands. The command
 ends with 0 when the submission is scored, 2 when it is rejected for a mistake, and 1 when it failed; the site's log is
@@ -28,6 +37,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from billboards.client import Client
@@ -35,6 +45,8 @@ if TYPE_CHECKING:
 TOKEN = "BILLBOARDS_TOKEN"
 #: How an address begins, of a metric that is no file here.
 ADDRESSES = ("hub", "image", "endpoint")
+#: What the command ends with, by the submission's state.
+_STATUS = {"rejected": 2, "failed": 1, "cancelled": 1, "withdrawn": 1}
 #: How files end that hold a metric's scores.
 SCORES = (".score", ".tsv", ".jsonl", ".txt")
 
@@ -48,7 +60,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a generator's outputs, or a metric's folder, zip, .py or scores",
     )
     parser.add_argument("--to", required=True, metavar="URL", help="the site, as in http://127.0.0.1:8000")
-    parser.add_argument("--board", required=True, metavar="NAME", help="the board on that site")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--board", metavar="NAME", help="the board on that site")
+    where.add_argument("--suite", metavar="NAME", help="the suite on that site: all of its boards take it, or none")
     parser.add_argument("--name", help="the entry's name (default: metric.toml's, else the file's)")
     parser.add_argument("--description", metavar="TEXT", help="what it is, in a sentence")
     parser.add_argument("--paper", metavar="URL", help="where it is described")
@@ -87,6 +101,8 @@ def run(arguments: Namespace) -> int:
     with Client(arguments.to, os.environ.get(TOKEN)) as site:
         address, path = _address(arguments), Path(arguments.path)
         details = _details(arguments) | _declared(arguments, path, address)
+        if arguments.suite is not None:
+            return _submit_to_suite(site, arguments, path, address, details)
         if address is not None:
             way, name, parts = address
             said = {key: details[key] for key in details if key != "url"}
@@ -102,8 +118,53 @@ def run(arguments: Namespace) -> int:
         for warning in sent.get("warnings") or ():
             print(f"warning: {warning}", file=sys.stderr)
         print(f"received as {sent['id']}; {_page(arguments.to, sent['id'])} shows how it goes", file=sys.stderr)
-        submission = site.wait(sent["id"], on_progress=_Teller()) if arguments.wait else sent
+        submission = site.wait(sent["id"], on_progress=_Teller(), ranked=True) if arguments.wait else sent
         return _report(site, submission, arguments)
+
+
+def _submit_to_suite(
+    site: Client,
+    arguments: Namespace,
+    path: Path,
+    address: tuple[str, str, dict[str, str]] | None,
+    details: dict[str, Any],
+) -> int:
+    """Send to every board of a suite, and wait until each has said what came of it."""
+    from billboards.errors import InvalidInput
+
+    if address is not None or (arguments.kind == "metric" and _holds_scores(path)):
+        raise InvalidInput("a suite takes a metric's program; send scores and addresses to each board with --board")
+    if arguments.kind == "generator":
+        sent = site.submit_generator_to_suite(arguments.suite, arguments.name or path.stem, path, **details)
+    else:
+        usual = None if (path / "metric.toml").is_file() else path.stem
+        sent = site.submit_metric_to_suite(arguments.suite, arguments.name or usual, path, **details)
+    page = f"{arguments.to.rstrip('/')}/suites/{quote(arguments.suite, safe='')}"
+    print(f"received by {len(sent)} boards; {page} shows how it goes", file=sys.stderr)
+    over = []
+    for submission in sent:
+        for warning in submission.get("warnings") or ():
+            print(f"warning: {submission['board']}: {warning}", file=sys.stderr)
+        over.append(
+            site.wait(submission["id"], on_progress=_Teller(submission["board"]), ranked=True)
+            if arguments.wait
+            else submission
+        )
+    if arguments.json:
+        print(json.dumps(over, indent=1, ensure_ascii=False))
+    else:
+        scored = [submission for submission in over if submission["state"] == "scored"]
+        print(f"scored on {len(scored)} of {len(over)} boards: {page}")
+        for submission in over:
+            if submission["reason"]:
+                print(f"{submission['board']}: {submission['state']}: {submission['reason']}")
+            for sentence in (submission.get("outcome") or {}).get("words") or ():
+                print(f"{submission['board']}: {sentence}")
+    for submission in over:
+        if submission["state"] == "failed":
+            for line in site.log(submission["id"]):
+                print(f"{submission['board']}: {line['text']}".rstrip("\n"), file=sys.stderr)
+    return max(_STATUS.get(submission["state"], 0) for submission in over)
 
 
 def _details(arguments: Namespace) -> dict[str, Any]:
@@ -172,31 +233,49 @@ def _page(site: str, submission: str) -> str:
 class _Teller:
     """Says each new state once, and each doubt about what was sent as soon as there is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, board: str | None = None) -> None:
         self.last: Any = None
         self.told: set[str] = set()
+        self.board = "" if board is None else f"{board}: "
 
     def __call__(self, submission: dict[str, Any]) -> None:
         progress = submission.get("progress") or {}
         cells = f", {progress['done']} of {progress['total']} cells" if progress.get("total") else ""
         for doubt in submission.get("doubts") or ():
             if doubt not in self.told:
-                print(f"doubt: {doubt}; is this what you meant to send?", file=sys.stderr)
+                print(f"{self.board}doubt: {doubt}; is this what you meant to send?", file=sys.stderr)
                 self.told.add(doubt)
-        line = f"{submission['state']}{cells}"
+        queued = f" ({words})" if (words := (submission.get("waiting") or {}).get("words")) else ""
+        ranking = (submission.get("outcome") or {}).get("state") == "ranking"
+        line = f"{submission['state']}{cells}{queued}" if not ranking else "scored, the ranking is being made"
         if line != self.last:
-            print(line, file=sys.stderr)
+            print(f"{self.board}{line}", file=sys.stderr)
             self.last = line
+
+
+def _people(submission: dict[str, Any]) -> list[str]:
+    """How far people have judged it, in a sentence."""
+    people = submission.get("people")
+    if not people:
+        return []
+    rest = "people’s judging has ended" if people["ended"] else "people go on judging it"
+    return [f"People gave {people['done']:,} of {people['wanted']:,} answers about its outputs; {rest}."]
 
 
 def _report(site: Client, submission: dict[str, Any], arguments: Namespace) -> int:
     if arguments.json:
         print(json.dumps(submission, indent=1, ensure_ascii=False))
     elif submission["state"] == "scored":
-        print(f"{submission['name']} is on the board: {arguments.to.rstrip('/')}/boards/{arguments.board}")
+        outcome = submission.get("outcome") or {}
+        if outcome.get("state") in ("hidden", "replaced", "stuck"):
+            print(f"{submission['name']} is scored: {_page(arguments.to, submission['id'])}")
+        else:
+            print(f"{submission['name']} is on the board: {arguments.to.rstrip('/')}/boards/{arguments.board}")
+        for sentence in (*(outcome.get("words") or ()), *_people(submission)):
+            print(f"  {sentence}")
     elif submission["reason"]:
         print(f"{submission['state']}: {submission['reason']}")
     if submission["state"] == "failed":
         for line in site.log(submission["id"]):
             print(line["text"].rstrip("\n"), file=sys.stderr)
-    return {"rejected": 2, "failed": 1, "cancelled": 1, "withdrawn": 1}.get(submission["state"], 0)
+    return _STATUS.get(submission["state"], 0)

@@ -44,12 +44,14 @@ def _add_run(parser: ArgumentParser) -> None:
 def _add_tables(parser: ArgumentParser) -> None:
     _add_judged(parser)
     _add_measured(parser)
+    _add_views(parser)
     _add_shown(parser)
 
 
 def _add_rank(parser: ArgumentParser) -> None:
     _add_judged(parser)
     _add_measured(parser)
+    _add_views(parser)
     parser.add_argument(
         "--role", choices=("correctness", "other"), default="correctness", help="which table (default correctness)"
     )
@@ -119,6 +121,12 @@ def _add_measured(parser: ArgumentParser) -> None:
     )
 
 
+def _add_views(parser: ArgumentParser) -> None:
+    parser.add_argument("--task", metavar="TASK", help="only boards of this task")
+    parser.add_argument("--language", metavar="LANGUAGE", help="only boards whose outputs are in this language")
+    parser.add_argument("--dimension", metavar="NAME", help="only this dimension of the boards that have it")
+
+
 def _add_draws(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--draws", type=options.positive, default=1000, metavar="N", help="draws of tests and intervals (default 1000)"
@@ -160,6 +168,10 @@ def _measured(arguments: Namespace) -> OpenSuite:
     )
 
 
+def _viewed(arguments: Namespace) -> OpenSuite:
+    return _measured(arguments).only(task=arguments.task, language=arguments.language, dimension=arguments.dimension)
+
+
 def _how(arguments: Namespace) -> dict[str, Any]:
     return {"draws": arguments.draws, "seed": arguments.seed}
 
@@ -189,7 +201,7 @@ def _run(arguments: Namespace) -> int:
 def _tables(arguments: Namespace) -> int:
     from billboards.cli.output import show
 
-    return show(arguments, _measured(arguments).tables(None, arguments.show, **_how(arguments)))
+    return show(arguments, _viewed(arguments).tables(None, arguments.show, **_how(arguments)))
 
 
 def _people(arguments: Namespace) -> int:
@@ -219,4 +231,4 @@ def _rank(arguments: Namespace) -> int:
     from billboards.cli.output import show
 
     how = _how(arguments)
-    return show(arguments, _measured(arguments).rank(arguments.role, arguments.block, sides=arguments.sides, **how))
+    return show(arguments, _viewed(arguments).rank(arguments.role, arguments.block, sides=arguments.sides, **how))

@@ -3,6 +3,7 @@
 billboards verify BOARD                                   a board folder, or a board.zip
 billboards verify https://HOST/boards/NAME --key KEY      a board on a site, and the site's public key
 billboards verify signed-ranking.json --key KEY           a ranking that somebody quotes, proven alone
+billboards verify DATA                                    a site's data folder: every file that is missing or damaged
 
 Imported scores, submitted programs (but with --programs) and whatever rests on hidden texts or judgments can't be
 computed here; each is named with the reason. Exit code 0: nothing differs; 1: something does; 2: it can't be read.
@@ -25,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "board",
         type=_place,
         metavar="BOARD_OR_URL",
-        help="a board folder, a board.zip, a board's address on a site, or a signed ranking's JSON file",
+        help="a board folder, a board.zip, a board's address on a site, a signed ranking's JSON file, or a site's DATA",
     )
     parser.add_argument(
         "--metric",
@@ -78,7 +79,35 @@ def _quote(text: str) -> Path | str:
     return Path(text) if text.endswith(".json") else text
 
 
+def is_site(place: Path | str) -> bool:
+    """Whether a place is the data folder of a site, and no board."""
+    if isinstance(place, str) or not place.is_dir() or (place / "board.toml").exists():
+        return False
+    return any((place / name).exists() for name in ("site.sqlite", "site.toml", "boards", "blobs"))
+
+
+def _verify_site(arguments: Namespace) -> int:
+    from contextlib import closing
+
+    from billboards.cli.output import emit, note
+    from billboards.cli.site_tables import lost_table
+    from billboards.show.table import records
+    from billboards.site.admin.operations import verify_files
+    from billboards.site.site import open_site
+
+    with closing(open_site(arguments.board)) as site:
+        verified = verify_files(site)
+    table = lost_table(str(arguments.board), verified)
+    counts = {"files": verified.files, "boards": verified.boards}
+    emit(arguments, [table], lambda: {"kind": "verified site", **counts, "lost": records(table)})
+    if verified.lost:
+        note("restore what is missing from a backup: `billboards restore` makes a folder to copy files from")
+    return 1 if verified.lost else 0
+
+
 def run(arguments: Namespace) -> int:
+    if is_site(arguments.board):
+        return _verify_site(arguments)
     from billboards.api.verifying import verify
     from billboards.cli.output import note, show
     from billboards.cli.progress import scoring_progress

@@ -8,13 +8,11 @@ import socket
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
 
-import uvicorn
-
-from billboards.site.admin.logs import write_logs
+from billboards.site.admin.logs import limit_logs, reopen_on_hangup, write_logs
 from billboards.site.site import open_site
-from billboards.site.web.app import create_app
+from billboards.site.web.server import web_server
+from billboards.site.web.start_token import read_start_token
 from billboards.site.work.worker import end_with_parent
 
 
@@ -26,11 +24,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--suite", type=Path, action="append", default=[])
     parsed = parser.parse_args(arguments)
     site = open_site(parsed.data, suites=parsed.suite, login_required=parsed.login)
+    if not parsed.login:
+        site.start_token = read_start_token(site)
     end_with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
-    options: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
-    config = uvicorn.Config(create_app(site), **options, timeout_graceful_shutdown=5)
-    write_logs(site.settings.logs)
-    uvicorn.Server(config).run(sockets=[socket.socket(fileno=parsed.listening)])
+    server = web_server(site)
+    write_logs(site.settings.logs, file=site.log_file)
+    limit_logs()
+    reopen_on_hangup(site.log_file)
+    server.run(sockets=[socket.socket(fileno=parsed.listening)])
     return 0
 
 

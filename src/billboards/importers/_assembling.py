@@ -39,6 +39,7 @@ from billboards.errors import ImportRefused, InvalidInput
 from billboards.reading import (
     Problems,
     json_lines,
+    lacks_line_end,
     numbered_lines,
     read_number,
     read_source,
@@ -75,7 +76,7 @@ def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:
 
 
 def read_lines(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple[int, str]]:
-    """The lines of a text file; one that ends without a line end is noted, as some releases are published so."""
+    """The lines of a text file; one that ends without a line end is noted, unless it is published so."""
     raw = read_source(path)
     note_unended(path, raw, notes)
     yield from numbered_lines(raw, str(path), problems)
@@ -83,7 +84,7 @@ def read_lines(path: Path, problems: Problems, notes: list[str]) -> Iterator[tup
 
 def note_unended(path: Path, raw: bytes, notes: list[str]) -> None:
     """Note a file that ends without a line end: it may be complete, or cut off within its last line."""
-    if not raw.endswith(b"\n"):
+    if lacks_line_end(raw):
         others = notes.pop().removesuffix(_UNENDED) if notes and notes[-1].endswith(_UNENDED) else ""
         notes.append(f"{others}, {path.name}{_UNENDED}" if others else f"{path}{_UNENDED}")
 

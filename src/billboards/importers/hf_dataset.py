@@ -2,7 +2,7 @@
 
 Each row is an instance. Columns say what is what: an id, the input, the references (a text or a list of texts), and one
 column for each generator; numbers in further columns may be taken as scores of a generator. A folder may hold several
-files of one split, as `data/test-00000-of-00002.parquet`. Parquet needs pyarrow (`pip install billboards[parquet]`).
+files of one split, as `data/test-00000-of-00002.parquet`. Parquet needs pyarrow (`pip install 'billboards[parquet]'`).
 """
 
 from __future__ import annotations

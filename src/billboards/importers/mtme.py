@@ -56,6 +56,7 @@ from billboards.importers._importer import importer
 from billboards.reading import (
     Problems,
     check_ended,
+    lacks_line_end,
     numbered_lines,
     read_number,
     read_source,
@@ -207,7 +208,7 @@ def _read_instances(source: Path, pair: str, notes: list[str]) -> tuple[Instance
 def _read_texts(path: Path, count: int | None, problems: Problems, notes: list[str]) -> list[str] | None:
     """A line per segment, as many as the sources have; None, with a note, where there are more or fewer."""
     raw = read_source(path)
-    if not raw.endswith(b"\n"):
+    if lacks_line_end(raw):
         notes.append(f"{path}: the last line has no line end; make sure that the file is complete")
     lines = [line for _, line in numbered_lines(raw, str(path), problems)]
     if not any(line.strip() for line in lines) and not problems.errors:

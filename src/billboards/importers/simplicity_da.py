@@ -94,7 +94,7 @@ CARD = DataCard(
 
 
 @dataclass
-class _Found:
+class _Content:
     """What the files say, as they are read."""
 
     problems: Problems = field(default_factory=Problems)
@@ -117,22 +117,22 @@ def simplicity_da(
 ) -> Imported:
     """Simplicity-DA: simplified sentences of six systems, rated from 0 to 100, with z-scores and released metrics."""
     ratings, means, metrics = _files(source)
-    found = _Found()
-    rated = _read_ratings(ratings, found) if ratings else ()
-    averaged = _read_means(means, rated, found) if means else ()
-    refuse_errors(found.problems)
-    originals = _originals(references, ratings or means or source, found)
-    instances = [_instance(key, found, originals) for key in sorted(found.inputs, key=_numbered)]
+    content = _Content()
+    rated = _read_ratings(ratings, content) if ratings else ()
+    averaged = _read_means(means, rated, content) if means else ()
+    refuse_errors(content.problems)
+    originals = _originals(references, ratings or means or source, content)
+    instances = [_instance(key, content, originals) for key in sorted(content.inputs, key=_numbered)]
     dimensions = _dimensions(rated, averaged)
     aggregates = (Aggregate(COMPUTED, ("simplicity",), (SINGLE,), standardise="annotator", ddof=0),)
     generators = {
-        system: Generator(system, description=f"System type: {found.kinds[system]}") for system in found.kinds
+        system: Generator(system, description=f"System type: {content.kinds[system]}") for system in content.kinds
     }
     board = assemble(
         "simplicity-da",
         instances,
-        rows_of_generators(instances, found.texts, generators),
-        found.judgments,
+        rows_of_generators(instances, content.texts, generators),
+        content.judgments,
         dimensions=dimensions,
         aggregates=aggregates if "simplicity" in rated else (),
         ranks=dimensions[0].name,
@@ -141,9 +141,9 @@ def simplicity_da(
     )
     board, choice = _ranked(board)
     if metrics:
-        board = replace(board, imported=_read_metrics(metrics, board, found))
+        board = replace(board, imported=_read_metrics(metrics, board, content))
     files = [path for path in (ratings, means) if path]
-    return Imported(board, (*(counts(path, board) for path in files[:1]), *choice, *found.notes))
+    return Imported(board, (*(counts(path, board) for path in files[:1]), *choice, *content.notes))
 
 
 def _files(source: Path) -> tuple[Path | None, Path | None, Path | None]:
@@ -162,78 +162,78 @@ def _files(source: Path) -> tuple[Path | None, Path | None, Path | None]:
     return ratings, means, metrics
 
 
-def _rows(path: Path, needed: Sequence[str], found: _Found) -> Iterator[tuple[int, Mapping[str, str]]]:
+def _rows(path: Path, needed: Sequence[str], content: _Content) -> Iterator[tuple[int, Mapping[str, str]]]:
     """The rows of a file, whose outputs are noted down on the way."""
     own: dict[tuple[str, str], str] = {}
     where, empty = str(path), True
-    for line, cells in read_cells(path, needed, found.problems, found.notes):
+    for line, cells in read_cells(path, needed, content.problems, content.notes):
         empty = False
         key, system = cells["sent_id"], cells["sys_name"]
-        check_name("instance", key, where, line, found.problems)
-        check_name("generator", system, where, line, found.problems)
+        check_name("instance", key, where, line, content.problems)
+        check_name("generator", system, where, line, content.problems)
         original, text = cells["orig_sent"], cells["simp_sent"]
         if own.setdefault((key, system), text) != text:
-            found.problems.error(where, line, f"{system} has two simplifications of sentence {key}")
-        elif found.texts.setdefault(system, {}).setdefault(key, text).split() != text.split():
-            found.others.append((key, system))
-        if found.inputs.setdefault(key, original).split() != original.split():
-            found.other_inputs.append(key)
+            content.problems.error(where, line, f"{system} has two simplifications of sentence {key}")
+        elif content.texts.setdefault(system, {}).setdefault(key, text).split() != text.split():
+            content.others.append((key, system))
+        if content.inputs.setdefault(key, original).split() != original.split():
+            content.other_inputs.append(key)
         yield line, cells
-    if empty and not found.problems.errors:
-        found.problems.error(where, 1, "holds nothing below its first line; fetch the file again")
-    if found.others:
-        (key, system), *_ = others = list(dict.fromkeys(found.others))
-        found.notes.append(
+    if empty and not content.problems.errors:
+        content.problems.error(where, 1, "holds nothing below its first line; fetch the file again")
+    if content.others:
+        (key, system), *_ = others = list(dict.fromkeys(content.others))
+        content.notes.append(
             f"{path}: has another text of {len(others)} outputs than the single ratings, which are kept; "
             f"the first is {system}'s of sentence {key}"
         )
-        found.others.clear()
-    if found.other_inputs:
-        keys = some(dict.fromkeys(found.other_inputs))
-        found.notes.append(f"{path}: has several originals of the same sentence, of which the first is kept: {keys}")
-        found.other_inputs.clear()
+        content.others.clear()
+    if content.other_inputs:
+        keys = some(dict.fromkeys(content.other_inputs))
+        content.notes.append(f"{path}: has several originals of the same sentence, of which the first is kept: {keys}")
+        content.other_inputs.clear()
 
 
-def _read_ratings(path: Path, found: _Found) -> tuple[str, ...]:
+def _read_ratings(path: Path, content: _Content) -> tuple[str, ...]:
     """Single ratings; the aspects that they are of."""
-    aspects = tuple(d for d in RATED if d.name in read_table(path, found.problems, numbered=True).columns)
+    aspects = tuple(d for d in RATED if d.name in read_table(path, content.problems, numbered=True).columns)
     if not aspects:
         raise ImportRefused(f"{path}: has no column {', '.join(d.name for d in RATED)}")
     seen: dict[object, int] = {}
-    for line, cells in _rows(path, (*OUTPUT, "rater_id"), found):
+    for line, cells in _rows(path, (*OUTPUT, "rater_id"), content):
         key, system, rater = cells["sent_id"], cells["sys_name"], cells["rater_id"]
         what = f"{rater}'s rating of {system} on {key}"
-        refuse_twice(seen, (key, system, rater), what, str(path), line, found.problems)
-        values = {d.name: value_within(cells[d.name], d, str(path), line, found.problems) for d in aspects}
-        found.judgments.append(
+        refuse_twice(seen, (key, system, rater), what, str(path), line, content.problems)
+        values = {d.name: value_within(cells[d.name], d, str(path), line, content.problems) for d in aspects}
+        content.judgments.append(
             Judgment(instance=key, outputs=(system,), values=values, annotator=rater or None, campaign=SINGLE)
         )
     return tuple(d.name for d in aspects)
 
 
-def _read_means(path: Path, rated: Sequence[str], found: _Found) -> tuple[str, ...]:
+def _read_means(path: Path, rated: Sequence[str], content: _Content) -> tuple[str, ...]:
     """Means and z-scores of each output; means only of aspects that have no single ratings of it."""
-    columns = read_table(path, found.problems, numbered=True).columns
+    columns = read_table(path, content.problems, numbered=True).columns
     means = tuple(d for d in RATED if d.name in columns)
     z_scores = tuple(name for name in STANDARDISED.values() if name in columns)
     if not means and not z_scores:
         raise ImportRefused(f"{path}: has no column {', '.join((*(d.name for d in RATED), *STANDARDISED.values()))}")
-    single = {(judgment.instance, judgment.outputs[0]) for judgment in found.judgments}
+    single = {(judgment.instance, judgment.outputs[0]) for judgment in content.judgments}
     seen: dict[object, int] = {}
-    for line, cells in _rows(path, OUTPUT, found):
+    for line, cells in _rows(path, OUTPUT, content):
         key, system = cells["sent_id"], cells["sys_name"]
-        refuse_twice(seen, (key, system), f"{system}'s output on {key}", str(path), line, found.problems)
-        values = {d.name: value_within(cells[d.name], d, str(path), line, found.problems) for d in means}
+        refuse_twice(seen, (key, system), f"{system}'s output on {key}", str(path), line, content.problems)
+        values = {d.name: value_within(cells[d.name], d, str(path), line, content.problems) for d in means}
         if (key, system) in single:
             values = {name: value for name, value in values.items() if name not in rated}
-        values |= {name: read_number(cells[name], name, str(path), line, found.problems) for name in z_scores}
+        values |= {name: read_number(cells[name], name, str(path), line, content.problems) for name in z_scores}
         present = {name: value for name, value in values.items() if not np.isnan(value)}
         if present:
-            found.judgments.append(Judgment(instance=key, outputs=(system,), values=present, campaign=RELEASED))
+            content.judgments.append(Judgment(instance=key, outputs=(system,), values=present, campaign=RELEASED))
         if cells.get("sys_type"):
-            found.kinds.setdefault(system, cells["sys_type"])
-        found.references.setdefault(key, _written_references(cells))
-    found.notes.append(f"{path}: {len(seen)} outputs with means and z-scores")
+            content.kinds.setdefault(system, cells["sys_type"])
+        content.references.setdefault(key, _written_references(cells))
+    content.notes.append(f"{path}: {len(seen)} outputs with means and z-scores")
     return (*(d.name for d in means), *z_scores)
 
 
@@ -243,21 +243,22 @@ def _written_references(cells: Mapping[str, str]) -> tuple[Reference, ...]:
     return tuple(Reference(name, cells[name]) for name in names if cells[name].strip())
 
 
-def _originals(references: Path | None, beside: Path, found: _Found) -> Sentences:
+def _originals(references: Path | None, beside: Path, content: _Content) -> Sentences:
     """ASSET's sentences with their simplifications, from the folder given or beside the ratings."""
     folder = find_file(references, ("asset.test.orig",), "ASSET's sentences").parent if references else beside.parent
-    originals = sentences(folder, found.problems, found.notes) if (folder / "asset.test.orig").exists() else Sentences()
-    if not originals and not any(found.references.values()):
-        found.notes.append(f"{beside}: no references; fetch ASSET's and name their folder with --references")
+    beside_them = (folder / "asset.test.orig").exists()
+    originals = sentences(folder, content.problems, content.notes) if beside_them else Sentences()
+    if not originals and not any(content.references.values()):
+        content.notes.append(f"{beside}: no references; fetch ASSET's and name their folder with --references")
     return originals
 
 
-def _instance(key: str, found: _Found, originals: Sentences) -> Instance:
+def _instance(key: str, content: _Content, originals: Sentences) -> Instance:
     """A sentence with ASSET's simplifications of it, whose numbers begin at 1 here."""
-    references = found.references.get(key, ())
+    references = content.references.get(key, ())
     if 1 <= (whole_number(key) or 0) <= len(originals):
         references = (*references, *originals[int(key) - 1][1])
-    return Instance(key, references=references, input=found.inputs[key])
+    return Instance(key, references=references, input=content.inputs[key])
 
 
 def _numbered(key: str) -> tuple[int, str]:
@@ -306,37 +307,37 @@ def _ranked(board: Board) -> tuple[Board, tuple[str, ...]]:
     return replace(board, aggregates={COMPUTED: chosen}, ranks=COMPUTED), (note,)
 
 
-def _read_metrics(path: Path, board: Board, found: _Found) -> tuple[ImportedColumn, ...]:
+def _read_metrics(path: Path, board: Board, content: _Content) -> tuple[ImportedColumn, ...]:
     """A column for every released metric and reference set; one for a metric that uses no references."""
     needed = ("sent_id", "sys_name", "test_set")
-    columns = read_table(path, found.problems, numbered=True).columns
+    columns = read_table(path, content.problems, numbered=True).columns
     metrics = [name for name in columns if name.strip() and name not in needed]
     values: dict[tuple[str, str], dict[str, Floats]] = {}
     seen: dict[object, int] = {}
     unknown: list[str] = []
-    for line, cells in read_cells(path, needed, found.problems, found.notes):
+    for line, cells in read_cells(path, needed, content.problems, content.notes):
         key, system, references = cells["sent_id"], cells["sys_name"], cells["test_set"]
         what = f"{system}'s scores on {key} against {references}"
-        if refuse_twice(seen, (key, system, references), what, str(path), line, found.problems):
+        if refuse_twice(seen, (key, system, references), what, str(path), line, content.problems):
             continue
-        check_name("scores", f"bleu-{references}", str(path), line, found.problems)
+        check_name("scores", f"bleu-{references}", str(path), line, content.problems)
         if key not in board.position or system not in board.row_position:
             unknown.append(f"{system} on {key}")
             continue
         for metric in metrics:
-            score = read_number(cells[metric], metric, str(path), line, found.problems)
+            score = read_number(cells[metric], metric, str(path), line, content.problems)
             rows = values.setdefault((metric, references), {})
             rows.setdefault(system, np.full(len(board.instances), np.nan))[board.position[key]] = score
     sets = some(dict.fromkeys(references for _, references in values))
-    found.notes.append(f"{path}: {len(seen) * len(metrics):,} scores of {len(metrics)} metrics against {sets}")
+    content.notes.append(f"{path}: {len(seen) * len(metrics):,} scores of {len(metrics)} metrics against {sets}")
     if unknown:
-        found.notes.append(f"{path}: left out scores of outputs that nobody judged: {some(dict.fromkeys(unknown))}")
-    refuse_errors(found.problems)
-    return in_folder_order(_columns(values, board, path, found))
+        content.notes.append(f"{path}: left out scores of outputs that nobody judged: {some(dict.fromkeys(unknown))}")
+    refuse_errors(content.problems)
+    return in_folder_order(_columns(values, board, path, content))
 
 
 def _columns(
-    values: Mapping[tuple[str, str], dict[str, Floats]], board: Board, path: Path, found: _Found
+    values: Mapping[tuple[str, str], dict[str, Floats]], board: Board, path: Path, content: _Content
 ) -> Iterator[ImportedColumn]:
     written: dict[str, dict[str, Floats]] = {}
     own = tuple(name for name in board.reference_names if name.startswith("simp."))
@@ -345,7 +346,7 @@ def _columns(
         source_name = metric if is_free else f"{metric}-{references}"
         if is_free and source_name in written:
             if not _equal(written[source_name], rows):
-                found.notes.append(
+                content.notes.append(
                     f"{path}: {metric} differs between reference sets though it uses none; the first is kept"
                 )
             continue

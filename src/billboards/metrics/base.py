@@ -395,6 +395,15 @@ class MetricCard:
     turned_parts: tuple[str, ...] = ()
     #: A statistic describes an output (its length, say) without judging it: shown, but it never leads or joins.
     is_statistic: bool = False
+    #: How it was made: `learned` is a trained model, `judge` asks a language model; empty is neither.
+    making: Literal["", "learned", "judge"] = ""
+    #: What it costs, as its authors state it: seconds and watt-hours per output, US dollars per 1,000 outputs, trained
+    #: parameters, tokens of training data.
+    latency: float | None = None
+    price: float | None = None
+    energy: float | None = None
+    parameters: float | None = None
+    training_tokens: float | None = None
 
     def missing(self) -> tuple[str, ...]:
         """The facts that a complete card states and this one doesn't."""

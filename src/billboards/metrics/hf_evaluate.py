@@ -297,7 +297,8 @@ def _package() -> Any:
         import evaluate
     except ImportError as error:
         raise MissingPart(
-            f'{PREFIX}NAME needs Hugging Face\'s evaluate, which is not installed; pip install "billboards[evaluate]"'
+            f"{PREFIX}NAME needs Hugging Face's evaluate, which is not installed; "
+            "install it with `pip install 'billboards[evaluate]'`"
         ) from error
     return evaluate
 

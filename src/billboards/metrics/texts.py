@@ -128,7 +128,7 @@ class TextScores:
             import pandas as pd
         except ImportError as error:
             raise MissingPart(
-                'to_pandas needs pandas, which is not installed; pip install "billboards[frames]"'
+                "to_pandas needs pandas, which is not installed; install it with `pip install 'billboards[frames]'`"
             ) from error
         return pd.DataFrame({part or self.metric.name: scores for part, scores in self.parts.items()})
 

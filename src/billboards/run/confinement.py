@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from billboards.errors import MissingPart
+from billboards.run.control_groups import ControlGroup, control_group
 from billboards.run.limits import Limits
 from billboards.run.seccomp import seccomp_filter
 
@@ -33,6 +34,14 @@ FIRST_USER, USERS = 0x70000000, 1 << 24
 NOBODY = 65534
 #: Of root's rights the launcher keeps those with which it gives up the rest.
 KEPT_TO_GIVE_UP = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+#: What happens before the walls stand, because it can't be undone inside: when memory runs out for everybody, these
+#: processes go first, and all of them are in one control group, where there is one.
+START = """
+echo 1000 > /proc/self/oom_score_adj || exit 1
+[ -z "$1" ] || echo 0 > "$1/cgroup.procs" || exit 1
+shift
+exec "$@"
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,10 @@ class Started:
     process: subprocess.Popen[bytes]
     pipe: int
     info: int | None
+    #: How many of the processes inside are ours.
+    own_processes: int = 0
+    #: The control group that everything inside is in, where the server may make one.
+    group: ControlGroup | None = None
 
 
 def interpreter() -> Path:
@@ -86,6 +99,8 @@ def program_environment(environment: str | None, tmp: str) -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
+        # Java's counters for other programs lock a file, which can't be, and it would say so where scores are expected.
+        "JAVA_TOOL_OPTIONS": "-XX:-UsePerfData",
     }
     return variables if environment is None else {**variables, "PYTHONPATH": environment}
 
@@ -116,14 +131,16 @@ def start_confined(work: Work, limits: Limits, stack: ExitStack) -> Started:
     with ExitStack() as handed:
         (pipe, pipe_in), (info, info_in) = _pipe(stack, handed), _pipe(stack, handed)
         data = {path: _memory_file(content, handed) for path, content in _files_inside(work, plan, uid).items()}
-        guard = _memory_file(filter_, handed) if (filter_ := seccomp_filter()) else None
+        guard = _memory_file(filter_, handed) if (filter_ := seccomp_filter(devices=bool(work.devices))) else None
         arguments = [*_user(uid), *_walls(work, limits, data), "--info-fd", str(info_in)]
         arguments += [] if guard is None else ["--seccomp", str(guard)]
         options = _memory_file("".join(f"{argument}\0" for argument in arguments).encode(), handed)
+        group = stack.enter_context(control_group(limits))
+        outermost = ["/bin/sh", "-c", START, "sh", "" if group is None else str(group.folder), bubblewrap()]
         inside = [places.python, "-I", "-S", "-B", f"{OWN}/launcher.py", f"{OWN}/plan.json", str(pipe_in)]
         files = [pipe_in, info_in, options, *data.values(), *([] if guard is None else [guard])]
-        process = _popen([bubblewrap(), "--args", str(options), "--", *inside], files, "/")
-    return Started(process, pipe, info)
+        process = _popen([*outermost, "--args", str(options), "--", *inside], files, "/")
+    return Started(process, pipe, info, 1 if uid is None else 2, group)
 
 
 def start_unconfined(work: Work, limits: Limits, stack: ExitStack, tmp: Path) -> Started:
@@ -155,7 +172,7 @@ def launch_plan(work: Work, places: Places, limits: Limits, *, uid: int | None, 
         "environment": program_environment(places.environment, tmp),
         "limits": limits.of_one_process(confined=confined),
         "nice": 5,
-        "alarm": int(limits.wall_seconds) + 10,
+        "seconds": limits.wall_seconds + 10,
         "result": places.result,
         "result_bytes": limits.result_bytes,
     }
@@ -183,7 +200,9 @@ def _user(uid: int | None) -> Iterator[str]:
             yield from ("--cap-add", capability)
     else:
         yield from ("--unshare-all", "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY))
-        yield from ("--disable-userns", "--cap-drop", "ALL")
+        # Else the first process is bubblewrap's, as the same user as the program, which can then write into its memory.
+        # Root's stays bubblewrap's, since the death of a root without rights can end no other user.
+        yield from ("--disable-userns", "--cap-drop", "ALL", "--as-pid-1")
     yield from ("--hostname", "sandbox", "--new-session", "--die-with-parent", "--clearenv")
 
 
@@ -208,7 +227,9 @@ def _walls(work: Work, limits: Limits, data: Mapping[str, int]) -> Iterator[str]
         yield from ("--ro-bind", str(work.environment.resolve()), ENVIRONMENT)
     for path, file in data.items():
         yield from ("--perms", "0444", "--ro-bind-data", str(file), path)
-    yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/")
+    for folder in ("/dev", "/proc", "/"):
+        yield from ("--remount-ro", folder)
+    yield from ("--chdir", "/")
 
 
 def _system() -> Iterator[str]:

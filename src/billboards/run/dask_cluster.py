@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from billboards.errors import ClusterFailed, InvalidInput, MissingPart
+from billboards.metrics.base import Metric
 from billboards.metrics.executor import Result, Task, run_task, run_together
 from billboards.run.cluster_task import Context, carry_out, context_of, keep, order_of
 
@@ -133,9 +134,7 @@ class Cluster:
 
     def asked(self, unit: Unit) -> dict[str, float]:
         """What a worker must offer for a unit."""
-        declared = unit.tasks[0].metric.resources
-        asked = {name: float(self.resources.get(name, amount)) for name, amount in declared.items()}
-        return {name: amount for name, amount in asked.items() if amount}
+        return self.needs(unit.tasks[0].metric)
 
     def workers(self) -> list[tuple[int, Resources]]:
         """Threads and resources of every worker that is there."""
@@ -145,6 +144,21 @@ class Cluster:
                 self._workers = [(int(worker["nthreads"]), worker.get("resources") or {}) for worker in workers]
                 self._counted = time.monotonic()
             return self._workers
+
+    def room(self, asked: Resources | None = None) -> int:
+        """How many tasks the cluster can take at a time: two for each thread of workers that offer what is asked."""
+        needed = dict(asked or {})
+        fitting = (
+            threads
+            for threads, offered in self.workers()
+            if all(offered.get(name, 0) >= amount for name, amount in needed.items())
+        )
+        return 2 * sum(fitting)
+
+    def needs(self, metric: Metric) -> dict[str, float]:
+        """What a worker must offer for a metric."""
+        asked = {name: float(self.resources.get(name, amount)) for name, amount in metric.resources.items()}
+        return {name: amount for name, amount in asked.items() if amount}
 
     def _ask(self) -> Mapping[str, Any]:
         """What the scheduler says of itself; one that doesn't answer is left, so that the next who asks begins anew."""

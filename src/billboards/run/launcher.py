@@ -1,9 +1,10 @@
 """The first program inside a sandbox: gives up every privilege, starts the submitted program, hands its result out.
 
-It stands alone (standard library only, run by path) because nothing of billboards is in sight in there. It speaks to
-the outside through one pipe: `ready`, then, when the program has ended, one line of JSON on how it ended and what its
-result file is, then the file's content. Whatever it says comes from the program's side of the wall, so the outside
-reads it with a bound and checks it.
+It runs as the same user as the program, so it closes its memory to it; where that user is also the server's, it is the
+first process of its world, which signals from inside don't reach. It stands alone (standard library only, run by path)
+because nothing of billboards is in sight in there. It speaks to the outside through one pipe: `ready`, then, when the
+program has ended, one line of JSON on how it ended and what its result file is, then the file's content. Whatever it
+says comes from the program's side of the wall, so the outside reads it with a bound and checks it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import resource
 import signal
 import stat
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 1, 24, 47, 4
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 1, 4, 24, 47, 4
 CAPABILITY_VERSION_3 = 0x20080522
 BLOCK = 1 << 16
 UNREADABLE, UNKNOWN = "file that can't be read", "thing of no known kind"
@@ -35,21 +37,22 @@ KINDS: dict[str, Callable[[int], bool]] = {
 def main(plan_path: str, pipe: int) -> None:
     with open(plan_path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs a third of the start-up
         plan: dict[str, Any] = json.load(file)
-    # When memory runs out for everybody, these processes shall go first.
-    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
-        file.write("1000")
     os.set_inheritable(pipe, False)
     if plan["uid"] is not None:
         become(plan["uid"])
-    if not plan["confined"]:
+    if plan["confined"]:
+        close_memory()
+    else:
+        go_first()
         die_with_parent()
     os.chdir(plan["folder"])
-    signal.alarm(plan["alarm"])
+    # Waited for by hand: a first process is not ended by an alarm, and a handler could be called by the program.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     os.write(pipe, b"ready\n")
     child = os.fork()
     if child == 0:
         start(plan)
-    _, status = os.waitpid(child, 0)
+    status = wait_for(child, plan["seconds"])
     hand_out(pipe, status, plan["result"], plan["result_bytes"])
 
 
@@ -67,9 +70,38 @@ def become(uid: int) -> None:
         sys.exit("could not give up the capabilities")
 
 
+def go_first() -> None:
+    """When memory runs out for everybody, these processes shall go first. In a sandbox that was said at its start."""
+    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
+        file.write("1000")
+
+
 def die_with_parent() -> None:
     """What bubblewrap does for a sandbox: nothing outlives whoever started it."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def close_memory() -> None:
+    """No process of the same user can read or write this one's memory, files or registers from here on."""
+    if ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+        sys.exit("could not close the launcher's memory")
+    # Python has a handler for it, and what has a handler reaches a first process.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def wait_for(child: int, seconds: float) -> int:
+    """How a child ended; others that lost their parents are waited for, too, so that their time is counted."""
+    deadline = time.monotonic() + seconds
+    while True:
+        pid = -1
+        while pid != 0:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == child:
+                return status
+        left = deadline - time.monotonic()
+        if left <= 0:
+            sys.exit("nobody ended the program in time")
+        signal.sigtimedwait({signal.SIGCHLD}, left)
 
 
 def start(plan: dict[str, Any]) -> None:
@@ -80,6 +112,7 @@ def start(plan: dict[str, Any]) -> None:
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
             # Python ignores these; a program expects to be ended by them.
             signal.signal(ignored, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         os.nice(plan["nice"])
         for name, (soft, hard) in plan["limits"].items():
             resource.setrlimit(getattr(resource, name), (soft, hard))

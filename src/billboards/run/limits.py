@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields, replace
 from billboards.errors import InvalidInput
 
 MIB = 1 << 20
+#: Locks of files that a program may hold; the kernel keeps each in memory that nobody counts.
+MOST_LOCKS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +50,8 @@ class Limits:
             "RLIMIT_NOFILE": (self.open_files, self.open_files),
             "RLIMIT_CORE": (0, 0),
             "RLIMIT_MSGQUEUE": (0, 0),
+            # Signals on their way, and timers, which the kernel keeps in memory of its own.
+            "RLIMIT_SIGPENDING": (1024, 1024),
             "RLIMIT_MEMLOCK": (MIB, MIB),
         }
         # Outside a sandbox the user's other processes, the server's among them, would count as the program's.

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,7 +26,10 @@ from billboards.reading import is_number, toml_document
 
 FILE, SHELL, PYTHON, REQUIREMENTS = "metric.toml", "run.sh", "metric.py", "requirements.txt"
 LONGEST_TEXT = 2_000
-LARGEST = 1 << 20
+#: Bytes of the largest manifest, and of the largest list of packages.
+LARGEST_MANIFEST, LARGEST_REQUIREMENTS = 2**16, 2**20
+#: How many mistakes of one manifest are named.
+LISTED = 100
 #: How far an output's scores may lie apart in two mixes, as a share of the scores' interquartile range; on a graphics
 #: card, and the largest share that may be declared.
 TOLERANCE, GPU_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 1e-3, 0.01
@@ -165,8 +169,8 @@ _KINDS = {
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a metric's folder; `InvalidSubmission` holds every mistake."""
     try:
-        text = _short_text(folder / FILE)
-        values = toml_document(text)
+        text = _short_text(folder / FILE, LARGEST_MANIFEST)
+        values = toml_document(text, most=LARGEST_MANIFEST)
     except FileNotFoundError:
         raise InvalidSubmission([Problem(FILE, None, f"is not there; it declares {', '.join(DECLARED)}")]) from None
     except tomllib.TOMLDecodeError as error:
@@ -184,9 +188,14 @@ def manifest_from(
         problems.append(Problem(entry, None, f"is not there; a metric is a folder with {SHELL} or {PYTHON}"))
     if problems or declared is None:
         raise InvalidSubmission(problems)
-    requirements = _short_text(folder / REQUIREMENTS) if (folder / REQUIREMENTS).is_file() else ""
+    requirements = _short_text(folder / REQUIREMENTS, LARGEST_REQUIREMENTS) if (folder / REQUIREMENTS).is_file() else ""
     return Manifest(
-        declared.card(), entry, requirements, declared.trained_on_this_board, declared.gpu, declared.contract()
+        card=declared.card(),
+        entry=entry,
+        requirements=requirements,
+        trained_on_this_board=declared.trained_on_this_board,
+        gpu=declared.gpu,
+        contract=declared.contract(),
     )
 
 
@@ -205,7 +214,11 @@ def _read_declared(
         return Declared.model_validate(dict(values)), []
     except ValidationError as error:
         mistakes = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "missing")
-        return None, [Problem(where, lines.get(key), words) for key, words in _worded(mistakes)]
+        problems = [Problem(where, lines.get(key), words) for key, words in islice(_worded(mistakes), LISTED)]
+        if more := error.error_count() - len(problems):
+            rest = f"and {more:,} more mistakes; mend those listed and check again"
+            problems += [Problem(where, None, rest)] if len(problems) == LISTED else []
+        return None, problems
 
 
 def _worded(mistakes: list[ErrorDetails]) -> Iterator[tuple[str, str]]:
@@ -234,9 +247,9 @@ def _default_entry(folder: Path) -> str:
     return files[0] if len(files) == 1 else PYTHON
 
 
-def _short_text(path: Path) -> str:
-    if path.is_symlink() or path.stat().st_size > LARGEST:
-        raise InvalidSubmission([Problem(path.name, None, f"is a link, or larger than {LARGEST} bytes")])
+def _short_text(path: Path, most: int) -> str:
+    if path.is_symlink() or path.stat().st_size > most:
+        raise InvalidSubmission([Problem(path.name, None, f"is a link, or larger than {most:,} bytes")])
     try:
         return path.read_text("utf-8")
     except UnicodeDecodeError as error:

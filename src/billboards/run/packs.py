@@ -68,7 +68,14 @@ def build_pack(
     name = open_program(folder, manifest=manifest).name
     environment = build_environment(manifest.requirements, kept / ENVIRONMENTS, wheels=wheels, cpu_index=cpu_index)
     before = _remembered(kept / f"{name}.json")
-    pack = Pack(name, folder.resolve(), folder_digest(folder), wheels and wheels.resolve(), trusted, cpu_index)
+    pack = Pack(
+        name=name,
+        folder=folder.resolve(),
+        digest=folder_digest(folder),
+        wheels=wheels and wheels.resolve(),
+        trusted=trusted,
+        cpu_index=cpu_index,
+    )
     _remember(pack, kept)
     return Built(pack, environment, None if before is None or before.folder == pack.folder else before.folder)
 
@@ -156,12 +163,12 @@ def _remembered(path: Path) -> Pack | None:
         wheels = None if record["wheels"] is None else Path(record["wheels"])
         index = record.get("cpu_index")
         return Pack(
-            str(record["name"]),
-            Path(record["folder"]),
-            str(record["digest"]),
-            wheels,
-            record["trusted"] is True,
-            None if index is None else str(index),
+            name=str(record["name"]),
+            folder=Path(record["folder"]),
+            digest=str(record["digest"]),
+            wheels=wheels,
+            trusted=record["trusted"] is True,
+            cpu_index=None if index is None else str(index),
         )
     except FileNotFoundError:
         return None

@@ -105,14 +105,14 @@ def open_program(
     manifest = read_manifest(folder) if manifest is None else manifest
     _check_doors(folder)
     return ProgramMetric(
-        manifest.card,
-        folder,
-        manifest.entry,
-        environment,
-        trusted,
-        limits or DEFAULT_LIMITS,
-        devices,
-        manifest.contract,
+        card=manifest.card,
+        folder=folder,
+        entry=manifest.entry,
+        environment=environment,
+        trusted=trusted,
+        limits=limits or DEFAULT_LIMITS,
+        devices=devices,
+        contract=manifest.contract,
     )
 
 

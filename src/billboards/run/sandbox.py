@@ -24,9 +24,9 @@ from typing import Literal
 
 from billboards.errors import MissingPart
 from billboards.run.confinement import PRIVATE, Places, Started, Work, start_confined, start_unconfined
-from billboards.run.limits import Limits
+from billboards.run.limits import MOST_LOCKS, Limits
+from billboards.run.tally import FirstProcess, ProcessView, Tally
 from billboards.run.verdicts import Ending, Outcome, Report, Verdict, outcome_of, read_report
-from billboards.run.watching import ProcessView, Tally
 
 __all__ = ["Availability", "Limits", "Outcome", "Places", "Work", "run", "sandbox_available"]
 
@@ -34,8 +34,10 @@ Stream = Literal["stdout", "stderr"]
 Listener = Callable[[Stream, str], None]
 #: How often the watch looks, and the caller is asked whether to go on, in seconds.
 PAUSE = 0.05
-#: How long the walls may take to stand, and what is left in pipes to come, in seconds.
-START, LEFTOVERS = 30.0, 5.0
+#: Seconds of the watch from one look that counts what is slow to count to the next.
+SELDOM = 1.0
+#: How long the walls may take to stand, what is left in pipes to come, and a killed sandbox to be gone, in seconds.
+START, LEFTOVERS, GONE = 30.0, 5.0, 10.0
 BLOCK = 1 << 18
 HEADER_BYTES = 1 << 12
 
@@ -146,13 +148,14 @@ class _Tail:
 class _Watch(Thread):
     """Ends a program that uses more than it may, and remembers of what."""
 
-    def __init__(self, limits: Limits, view: ProcessView | None, end: Callable[[], None]) -> None:
+    def __init__(self, limits: Limits, view: ProcessView | None, started: Started, end: Callable[[], None]) -> None:
         super().__init__(name="sandbox-watch", daemon=True)
         self.limits, self.view, self.end = limits, view, end
+        self.own_processes, self.group = started.own_processes, started.group
         self.verdict: Verdict | None = None
         self.peak = self.cpu_seconds = 0.0
         self.over = Event()
-        self._began = time.monotonic()
+        self._began = self._counted = time.monotonic()
 
     def run(self) -> None:
         try:
@@ -167,21 +170,31 @@ class _Watch(Thread):
     def _excess(self) -> Verdict | None:
         used = Tally() if self.view is None else self.view.tally()
         self.peak = max(self.peak, used.memory)
-        self.cpu_seconds = max(self.cpu_seconds, used.cpu_seconds)
+        counted = 0.0 if self.group is None else self.group.cpu_seconds
+        self.cpu_seconds = max(self.cpu_seconds, used.cpu_seconds, counted)
         if time.monotonic() - self._began > self.limits.wall_seconds:
             return "wall time"
-        if used.cpu_seconds > self.limits.cpu_seconds:
+        if self.cpu_seconds > self.limits.cpu_seconds:
             return "cpu time"
-        # The first process and the launcher are ours.
-        if used.threads - 2 > self.limits.processes:
+        if used.threads - self.own_processes > self.limits.processes:
             return "processes"
         if used.files > self.limits.tmp_files:
             return "files"
+        if self._too_many_locks():
+            return "locks"
         return "memory" if self._too_much_memory(used) else None
+
+    def _too_many_locks(self) -> bool:
+        # By the clock, not by looks: those are few and far between on a machine that has much to do.
+        if self.view is None or time.monotonic() - self._counted < SELDOM:
+            return False
+        self.view.count_mappings()
+        self._counted = time.monotonic()
+        return self.view.locks() > MOST_LOCKS
 
     def _too_much_memory(self, used: Tally) -> bool:
         limit = self.limits.memory_bytes
-        return self.view is not None and used.memory > limit and self.view.exact_memory() > limit
+        return self.view is not None and used.memory + used.buffers > limit and self.view.exact_memory() > limit
 
 
 class _Attendant:
@@ -192,7 +205,8 @@ class _Attendant:
         self.confined = started.info is not None
         self.report = bytearray()
         self.watch: _Watch | None = None
-        self.cancelled = self.ended_by_us = False
+        self.first: FirstProcess | None = None
+        self.cancelled = self.ended_by_us = self.lives_on = False
         self.seconds = 0.0
         self._began = time.monotonic()
         self._stack = ExitStack()
@@ -213,12 +227,14 @@ class _Attendant:
                 if self.watch is None and time.monotonic() - self._began > START:
                     self.end()
         self.process.wait()
+        self._end_inside()
         self.seconds = time.monotonic() - self._began
 
     def end(self) -> None:
-        """Kill it. Everything in a sandbox dies with its outermost process."""
+        """Kill it: in a sandbox the outermost process and the first inside, with which everything inside dies."""
         self.ended_by_us = True
         if self.confined:
+            self._kill_inside()
             self.process.kill()
         elif self.process.poll() is None:
             with suppress(ProcessLookupError):
@@ -232,24 +248,52 @@ class _Attendant:
         if self.process.poll() is None:
             self.end()
             self.process.wait()
+        self._end_inside()
         for stream in (self.process.stdout, self.process.stderr):
             assert stream is not None
             stream.close()
         self._stack.close()
+
+    def _kill_inside(self) -> None:
+        self._meet_first()
+        if self.first is not None:
+            self.first.end()
+        if self.started.group is not None:
+            self.started.group.end()
+
+    def _end_inside(self) -> None:
+        """See to it that nothing lives on inside, whatever the program did to the sandbox's own processes."""
+        self._kill_inside()
+        if self.first is not None and not self.first.has_ended(GONE):
+            self.lives_on = True
+
+    def _meet_first(self) -> None:
+        """Get hold of the first process inside, which bubblewrap named before the launcher began."""
+        if self.first is not None or self.started.info is None or (pid := _first_process(self.started.info)) is None:
+            return
+        with suppress(ProcessLookupError):
+            self.first = FirstProcess(pid)
+            self._stack.callback(self.first.close)
 
     def ending(self) -> Ending:
         ready, report = self._reported()
         return Ending(
             ready=ready,
             report=report,
-            stopped="cancelled" if self.cancelled else None if self.watch is None else self.watch.verdict,
+            stopped="cancelled" if self.cancelled else self._stopped(),
             killed_from_outside=self.process.returncode == -signal.SIGKILL and not self.ended_by_us,
+            lives_on=self.lives_on,
             stdout=self.tails[0].text,
             stderr=self.tails[1].text,
             seconds=self.seconds,
             cpu_seconds=0.0 if self.watch is None else self.watch.cpu_seconds,
             peak_memory=0 if self.watch is None else int(self.watch.peak),
         )
+
+    def _stopped(self) -> Verdict | None:
+        if self.started.group is not None and self.started.group.memory_ran_out:
+            return "memory"
+        return None if self.watch is None else self.watch.verdict
 
     def _ticks(self, selector: selectors.BaseSelector) -> Iterator[None]:
         """Read whatever comes; now and then, and at least as often as the watch looks, let the caller act."""
@@ -262,7 +306,9 @@ class _Attendant:
             if now - tick >= PAUSE:
                 tick = now
                 yield
-                ended = ended or (now if self.process.poll() is not None else None)
+                if ended is None and self.process.poll() is not None:
+                    ended = now
+                    self._kill_inside()
             # A trusted program may leave others behind that hold the pipes; in a sandbox nobody is left.
             if ended is not None and now - ended > LEFTOVERS:
                 return
@@ -271,14 +317,16 @@ class _Attendant:
         """The launcher's words, of which there may be no more than a result and its header."""
         self.report += block[: self.limits.result_bytes + HEADER_BYTES - len(self.report)]
         if self.watch is None and self.report.startswith(b"ready\n"):
-            self.watch = _Watch(self.limits, self._view(), self.end)
+            self.watch = _Watch(self.limits, self._view(), self.started, self.end)
             self.watch.start()
 
     def _view(self) -> ProcessView | None:
-        if self.started.info is None:
+        self._meet_first()
+        if self.first is None:
+            # A trusted program without a sandbox, or one that has ended already.
             return None
         try:
-            return self._stack.enter_context(ProcessView(_first_process(self.started.info), PRIVATE))
+            return self._stack.enter_context(ProcessView(self.first.pid, PRIVATE))
         except (FileNotFoundError, ProcessLookupError):
             # It has ended already.
             return None
@@ -299,12 +347,19 @@ def _attending(started: Started, limits: Limits) -> Iterator[_Attendant]:
         attendant.close()
 
 
-def _first_process(info: int) -> int:
-    """The process that bubblewrap named as the first inside; it did so before the launcher began."""
-    header = b""
-    while (match := re.search(rb'"child-pid":\s*(\d+)[^\d]', header)) is None:
-        header += os.read(info, HEADER_BYTES) or b'"child-pid": 0 '
-    return int(match[1])
+def _first_process(info: int) -> int | None:
+    """The process that bubblewrap named as the first inside; None as long as it named none, or if it has ended."""
+    os.set_blocking(info, False)
+    with suppress(BlockingIOError, FileNotFoundError, ProcessLookupError):
+        match = re.search(rb'"child-pid":\s*(\d+)', os.read(info, HEADER_BYTES))
+        # Its number could be another's by now, who is no first process of a world of its own.
+        if match is not None and re.search(r"^NSpid:.*\s1$", _status(int(match[1])), re.MULTILINE):
+            return int(match[1])
+    return None
+
+
+def _status(pid: int) -> str:
+    return Path(f"/proc/{pid}/status").read_text("utf-8", "replace")
 
 
 def _shown(text: str) -> str:

@@ -20,6 +20,8 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE | re.ASCII)
 #: No number needs more; a longer line is a mistake, or meant to hurt.
 LONGEST_LINE = 400
+#: Lines beyond one for each output that are still looked at, so that a message can say what stands there.
+LINES_BEYOND = 100
 
 
 def parse_scores(content: bytes, outputs: int, *, quoting: bool = True) -> Floats:
@@ -38,6 +40,10 @@ def parse_scores(content: bytes, outputs: int, *, quoting: bool = True) -> Float
 
 
 def _parsed(content: bytes, outputs: int) -> Floats:
+    # Before anything is made of it: a file of the largest size would take forty times its memory as texts.
+    count = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
+    if count > outputs + LINES_BEYOND:
+        raise MetricFailed(f"wrote {count} scores for {outputs} outputs; write one line for each, in their order")
     lines = _lines(content)
     if not lines:
         raise MetricFailed(f"wrote an empty scores file; {outputs} lines with one score each are needed")

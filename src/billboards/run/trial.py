@@ -48,6 +48,24 @@ class Trial:
     runs: tuple[ProgramRun, ...]
     platform: bool = False
 
+    @property
+    def time_words(self) -> str:
+        """What is known of the time that the whole board takes: little, where start-up may be all of the trial's."""
+        low, high = self.estimate
+        if high < 60:
+            return "the whole board takes less than a minute"
+        if high > 4 * low:
+            return (
+                f"the whole board takes at most {_time(high)}; how much less is not known yet, because a trial of a "
+                "few outputs may be mostly start-up"
+            )
+        return f"the whole board takes {_time(low)} to {_time(high)}"
+
+
+def _time(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} minute{'s' if minutes > 1 else ''}" if minutes < 90 else f"{minutes / 60:.1f} hours"
+
 
 def try_program(
     program: WatchedMetric,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from billboards.run.launcher import KINDS, UNKNOWN, UNREADABLE
-from billboards.run.limits import Limits
+from billboards.run.limits import MOST_LOCKS, Limits
 
 Verdict = Literal[
     "finished",
@@ -25,6 +25,7 @@ Verdict = Literal[
     "memory",
     "processes",
     "files",
+    "locks",
     "file size",
     "cancelled",
     "broken",
@@ -49,6 +50,8 @@ class Ending:
     report: Report | None
     stopped: Verdict | None
     killed_from_outside: bool
+    #: Whether something of it was left that could not be ended.
+    lives_on: bool = False
     stdout: str
     stderr: str
     seconds: float
@@ -98,6 +101,7 @@ HINTS: Mapping[str, Callable[[Limits], str]] = {
     "Network is unreachable": lambda _: "there is no network; ship what it needs with the metric",
     "Temporary failure in name resolution": lambda _: "there is no network; ship what it needs with the metric",
     "Name or service not known": lambda _: "there is no network; ship what it needs with the metric",
+    "flock": lambda _: "whole files can't be locked; lock a range (fcntl), or use a lock file",
     "No module named": lambda _: "name every package in requirements.txt",
 }
 
@@ -140,6 +144,8 @@ def outcome_of(ending: Ending, limits: Limits, result: str, *, quoting: bool = T
 
 
 def _verdict(ending: Ending) -> Verdict:
+    if ending.lives_on:
+        return "broken"
     if ending.stopped is not None:
         return ending.stopped
     if not ending.ready or ending.killed_from_outside:
@@ -162,6 +168,7 @@ def _sentence(verdict: Verdict, ending: Ending, limits: Limits, *, quoting: bool
         "memory": f"used more than {_size(limits.memory_bytes)} of memory; use less, {ask} memory_bytes",
         "processes": f"started more than {limits.processes} processes or threads; start fewer, {ask} processes",
         "files": f"made more than {limits.tmp_files} files; make fewer, {ask} tmp_files",
+        "locks": f"held more than {MOST_LOCKS} locks on files; hold fewer at a time",
         "file size": f"wrote a file of more than {_size(limits.file_bytes)}; write less, {ask} file_bytes",
         "cancelled": "was cancelled while it ran",
     }
@@ -178,6 +185,8 @@ def _sentence(verdict: Verdict, ending: Ending, limits: Limits, *, quoting: bool
 
 
 def _broken(ending: Ending, *, quoting: bool) -> str:
+    if ending.lives_on:
+        return "its sandbox could not be ended; the server's operator should look for processes that are left"
     if ending.killed_from_outside:
         return "its sandbox was ended from outside; this is no fault of the program, and it may be run again"
     words = _last_words(ending) if quoting else ""

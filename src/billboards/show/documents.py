@@ -15,14 +15,11 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from billboards.errors import InvalidInput
 from billboards.reading import shown
 from billboards.show.table import Table, records
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 SCHEMA = 1
 #: Where a document's word is not the field's: `lambda` is no name in Python, `slice` one of its own.
@@ -43,9 +40,13 @@ Document = dict[str, Any]
 Result = TypeVar("Result")
 
 
-def dumps(document: Mapping[str, Any]) -> str:
-    """A document as strict JSON text; half a character, which UTF-8 can't hold, is written as its escape."""
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+def dumps(document: Mapping[str, Any], *, compact: bool = False) -> str:
+    """A document as strict JSON text; half a character, which UTF-8 can't hold, is written as its escape.
+
+    `compact` is for programs alone: without line ends inside it is written in a fourth of the time.
+    """
+    spaced: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 2}
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, **spaced)
     return re.sub(r"[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
 
 
@@ -93,12 +94,6 @@ def read_fields(kind: type[Result], document: Any, what: str) -> Result:
             f"{where}: {shown(first['input'])} where {expected} was expected; it is damaged: write it anew"
         ) from None
     return read
-
-
-def model_of(kind: type) -> type[BaseModel]:
-    """The pydantic model of a data class, whose schema programs read."""
-    model: type[BaseModel] = _model(kind)
-    return model
 
 
 def _model(kind: Any) -> Any:

@@ -34,7 +34,7 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> tuple[Path, ...]:
     wanted = Path(path)
     kind = wanted.suffix.lower()
     if kind in DATA:
-        sets = list(_data(chart))
+        sets = list(chart_data(chart))
         names = [wanted if k == 0 else wanted.with_stem(f"{wanted.stem}-{k + 1}") for k in range(len(sets))]
         write = csv_of if kind == ".csv" else dat_of
         return tuple(save_file(name, write(points)) for name, points in zip(names, sets, strict=True))
@@ -81,7 +81,7 @@ def _smaller(node: Any) -> None:
             _smaller(value)
 
 
-def _data(chart: alt.TopLevelMixin) -> Iterator[list[dict[str, Any]]]:
+def chart_data(chart: alt.TopLevelMixin) -> Iterator[list[dict[str, Any]]]:
     """The sets of points in a chart, the largest first; each once."""
     specification = chart.to_dict(validate=False)
     named = specification.get("datasets", {})

@@ -22,7 +22,9 @@ def to_pandas(table: Table) -> Any:
     try:
         import pandas as pd
     except ImportError as error:
-        raise MissingPart('to_pandas needs pandas, which is not installed; pip install "billboards[frames]"') from error
+        raise MissingPart(
+            "to_pandas needs pandas, which is not installed; install it with `pip install 'billboards[frames]'`"
+        ) from error
     return pd.DataFrame(records(table), columns=list(record_keys(table)))
 
 
@@ -31,7 +33,9 @@ def to_polars(table: Table) -> Any:
     try:
         import polars as pl
     except ImportError as error:
-        raise MissingPart('to_polars needs polars, which is not installed; pip install "billboards[frames]"') from error
+        raise MissingPart(
+            "to_polars needs polars, which is not installed; install it with `pip install 'billboards[frames]'`"
+        ) from error
     values = records(table)
     columns = {key: [record[key] for record in values] for key in record_keys(table)}
     return pl.DataFrame([pl.Series(key, column, strict=False) for key, column in columns.items()])

@@ -62,13 +62,13 @@ def picture(draw: Callable[[Theme], alt.LayerChart]) -> Picture:
     svg = to_svg(light, titled=False)
     drawn = ElementTree.fromstring(svg).attrib
     return Picture(
-        " ".join(light.title.text),
-        " ".join(light.title.subtitle),
-        light.description,
-        data_uri("image/svg+xml", svg),
-        data_uri("image/svg+xml", to_svg(dark, titled=False)),
-        round(float(drawn["width"])),
-        round(float(drawn["height"])),
+        title=" ".join(light.title.text),
+        subtitle=" ".join(light.title.subtitle),
+        description=light.description,
+        light=data_uri("image/svg+xml", svg),
+        dark=data_uri("image/svg+xml", to_svg(dark, titled=False)),
+        width=round(float(drawn["width"])),
+        height=round(float(drawn["height"])),
     )
 
 

@@ -119,9 +119,18 @@ def themed(chart: alt.LayerChart, theme: Theme, title: str, subtitle: str, words
 def to_svg(chart: alt.TopLevelMixin, *, titled: bool = True) -> str:
     """A chart as a static picture, for which nothing is fetched; without its title where a page states it as text."""
     specification = chart.to_dict(validate=False)
-    if not titled:
-        del specification["title"]
-    return rendered_chart(specification, "svg").decode()
+    return rendered_chart(specification if titled else untitled(specification), "svg").decode()
+
+
+def untitled(specification: dict[str, Any]) -> dict[str, Any]:
+    """A specification for a page that states the title as text: what is plotted stays above it, in small letters."""
+    subtitle = (specification.get("title") or {}).get("subtitle")
+    rest = {word: value for word, value in specification.items() if word != "title"}
+    if not subtitle:
+        return rest
+    config = specification["config"]
+    faint = {"fontSize": 12, "fontWeight": "normal", "color": config["title"]["subtitleColor"]}
+    return rest | {"title": {"text": subtitle}, "config": config | {"title": config["title"] | faint}}
 
 
 def rendered_chart(specification: dict[str, Any], kind: str) -> bytes:

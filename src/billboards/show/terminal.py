@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 GAP = 2
 #: A text wider than this is folded rather than allowed to push other columns out.
 WIDEST = 44
+#: Columns of instances' ids, and how long one may be before its middle is left out.
+IDS = ("instance", "document")
+LONGEST_ID = 26
 
 
 def print_table(
@@ -66,17 +69,39 @@ def rich_table(table: Table, columns: tuple[TableColumn, ...]) -> RichTable:
 
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
     drawn.show_header = any(column.header for column in columns)
-    for column in columns:
+    places = [table.visible.index(column) for column in columns]
+    rows = list(shown(table))
+    texts = [[_short_id(column, row[place]) for row in rows] for column, place in zip(columns, places, strict=True)]
+    for k, column in enumerate(columns):
         folds = column.align == "left"
         limit = WIDEST if folds else None
-        drawn.add_column(Text(_head(column)), justify=column.align, no_wrap=not folds, overflow="fold", max_width=limit)
-    places = [table.visible.index(column) for column in columns]
-    for row, texts in enumerate(shown(table)):
-        cells = (
-            Text(text, style=_style(table, row, c, text)) for c, text in _marked(table, row, columns, texts, places)
+        least = min(WIDEST, _longest_word(texts[k])) if folds else None
+        drawn.add_column(
+            Text(_head(column)),
+            justify=column.align,
+            no_wrap=not folds,
+            overflow="fold",
+            min_width=least,
+            max_width=limit,
         )
+    for row, written in enumerate(zip(*texts, strict=True)):
+        cells = (Text(text, style=_style(table, row, c, text)) for c, text in _marked(table, row, columns, written))
         drawn.add_row(*cells)
     return drawn
+
+
+def _short_id(column: TableColumn, text: str) -> str:
+    """An instance's id, cut in its middle where it is a long digest: in pieces over three lines nobody can read it."""
+    if column.key not in IDS or len(text) <= LONGEST_ID:
+        return text
+    return f"{text[: LONGEST_ID - 8]}…{text[-7:]}"
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    """How wide a column must be so that no word is broken."""
+    from rich.cells import cell_len
+
+    return max((cell_len(word) for text in texts for word in text.split()), default=0)
 
 
 def _head(column: TableColumn) -> str:
@@ -85,12 +110,12 @@ def _head(column: TableColumn) -> str:
 
 
 def _marked(
-    table: Table, row: int, columns: tuple[TableColumn, ...], texts: Sequence[str], places: Sequence[int]
+    table: Table, row: int, columns: tuple[TableColumn, ...], texts: Sequence[str]
 ) -> Iterator[tuple[TableColumn, str]]:
     """Cells with the signs behind them; where a column has any, those without get a blank, so that numbers align."""
-    for column, place in zip(columns, places, strict=True):
+    for column, text in zip(columns, texts, strict=True):
         widest = max(map(len, table.marks.get(column.key, {}).values()), default=0)
-        yield column, texts[place] + table.mark(row, column.key).ljust(widest)
+        yield column, text + table.mark(row, column.key).ljust(widest)
 
 
 def _style(table: Table, row: int, column: TableColumn, text: str) -> str:

@@ -8,6 +8,7 @@ once.
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
@@ -26,6 +27,7 @@ from billboards.board import ReferenceFree
 from billboards.board.trust import DoubtKind, Flagged, TrustRules
 from billboards.errors import InvalidInput, InvalidSettings, Refused
 from billboards.reading import toml_document
+from billboards.site.colours import contrast_mistake
 from billboards.stats.significance import Sides
 
 FILE = "site.toml"
@@ -40,7 +42,8 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _read_moment(value: object) -> float:
+def read_moment(value: object) -> float:
+    """Seconds since 1970 from a time as people write it."""
     try:
         time = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -66,7 +69,7 @@ AtLeastOne = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(gt=0)]
 Step = Annotated[float, Field(gt=0, le=1)]
-Moment = Annotated[float, BeforeValidator(_read_moment)]
+Moment = Annotated[float, BeforeValidator(read_moment)]
 Days = Annotated[int, BeforeValidator(_read_days)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_read_list)]
 
@@ -78,10 +81,16 @@ class _Settings(BaseModel):
 class Phase(_Settings):
     """A stretch of a shared task; results of a blind one stay hidden until the owner reveals them."""
 
-    name: str = Field(min_length=1)
-    opens: Moment | None = None
-    closes: Moment | None = None
-    blind: bool = False
+    name: str = Field(min_length=1, max_length=100, title="Name", description="what the phase is called")
+    opens: Moment | None = Field(
+        default=None, title="Opens", description="when submissions are first taken; empty is at once (UTC)"
+    )
+    closes: Moment | None = Field(
+        default=None, title="Closes", description="when submissions are no longer taken; empty is never (UTC)"
+    )
+    blind: bool = Field(
+        default=False, title="Blind", description="results of this phase stay hidden until the organisers reveal them"
+    )
 
     def is_open(self, now: float) -> bool:
         return (self.opens is None or self.opens <= now) and (self.closes is None or now < self.closes)
@@ -90,56 +99,205 @@ class Phase(_Settings):
 class TrustSettings(_Settings):
     """What an owner lets count on one board; see `board.trust`."""
 
-    bars: Annotated[tuple[DoubtKind, ...], BeforeValidator(_read_list)] = TrustRules().bars
-    bars_from: Annotated[float, Field(ge=0, le=1)] = TrustRules().bars_from
-    private_share: Annotated[float, Field(gt=0, lt=1)] | None = None
-    #: Chosen by the site where the owner chooses none; nobody but owners is told.
-    private_seed: NotNegative | None = None
-    flagged: Flagged = "out"
-    admits: Texts = ()
-    barred: Mapping[str, str] = Field(default_factory=dict)
+    bars: Annotated[tuple[DoubtKind, ...], BeforeValidator(_read_list)] = Field(
+        default=TrustRules().bars,
+        title="Doubts that bar",
+        description="a submitted generator with such a doubt gets no rank",
+    )
+    bars_from: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=TrustRules().bars_from,
+        title="Share of outputs",
+        description="a doubt bars from this share of a generator's outputs on",
+    )
+    private_share: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None,
+        title="Private share of judgments",
+        description="metrics are measured on this share of the judged instances, which only owners are shown; "
+        "empty is none",
+    )
+    private_seed: NotNegative | None = Field(
+        default=None,
+        title="Seed of the private share",
+        description="which instances are private; empty lets the site choose, and only owners are told",
+    )
+    flagged: Flagged = Field(
+        default="out",
+        title="Flagged metrics",
+        description="out: a metric that something speaks against may not lead; count: it may",
+    )
+    admits: Texts = Field(
+        default=(), title="Admitted", description="metrics and generators that count whatever the doubts"
+    )
+    barred: Mapping[str, str] = Field(
+        default_factory=dict,
+        title="Barred",
+        description="metrics and generators that do not count, each with the reason that everybody reads",
+    )
 
     @property
     def rules(self) -> TrustRules:
         return TrustRules(**{**dict(self), "private_seed": self.private_seed or 0})
 
 
+class DatedLine(_Settings):
+    """A line of a board's timeline beside its phases."""
+
+    at: Moment = Field(title="When", description="the day and time (UTC)")
+    words: str = Field(min_length=1, max_length=300, title="What", description="what happens then, in one line")
+
+
+Colour = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
+Words = Annotated[str, Field(max_length=20_000)]
+
+
+class AboutSettings(_Settings):
+    """What an owner tells readers of one board beside its data card; texts may hold Markdown."""
+
+    title: Annotated[str, Field(max_length=150)] | None = Field(
+        default=None, title="Title", description="what the board is called on pages; empty is what the data card says"
+    )
+    description: Words | None = Field(
+        default=None, title="Description", description="what the board is for, on its first page and under About"
+    )
+    rules: Words | None = Field(default=None, title="Rules", description="what participants may and may not do")
+    faq: Words | None = Field(
+        default=None, title="Questions and answers", description="what people ask, with the answers"
+    )
+    contact: Annotated[str, Field(max_length=500)] | None = Field(
+        default=None, title="Contact", description="whom to ask: a name, a mail address, a web address"
+    )
+    timeline: Annotated[tuple[DatedLine, ...], BeforeValidator(_read_list)] = Field(
+        default=(), title="Timeline", description="dates beside those of the phases, such as a workshop"
+    )
+    accent: Colour | None = Field(
+        default=None,
+        title="Accent colour",
+        description="of links and buttons on the light theme, as in #1d4ed8; it must stand out from the page (4.5:1)",
+    )
+    accent_dark: Colour | None = Field(
+        default=None,
+        title="Accent colour in the dark",
+        description="the same on the dark theme; empty is a lighter shade of the other one",
+    )
+
+    @property
+    def has_page(self) -> bool:
+        """Whether there is something to tell on a page of its own."""
+        return any((self.description, self.rules, self.faq, self.contact, self.timeline))
+
+    @field_validator("accent", "accent_dark")
+    @classmethod
+    def _check_contrast(cls, colour: str | None, info: ValidationInfo) -> str | None:
+        if colour is not None and (wrong := contrast_mistake(colour, dark=info.field_name == "accent_dark")):
+            raise PydanticCustomError("contrast", "{words}", {"words": wrong})
+        return colour
+
+
 class BoardSettings(_Settings):
     """What an owner decides about one board; None is no limit."""
 
-    phases: Annotated[tuple[Phase, ...], BeforeValidator(_read_list)] = ()
-    per_day: NotNegative | None = None
-    total: NotNegative | None = None
-    #: Metrics that a team may send where judgments or references are hidden, a day and in all: each tells a little.
-    hidden_per_day: NotNegative | None = 3
-    hidden_total: NotNegative | None = 10
-    accepts: Annotated[tuple[Literal["generator", "metric"], ...], BeforeValidator(_read_list)] = (
-        "generator",
-        "metric",
+    phases: Annotated[tuple[Phase, ...], BeforeValidator(_read_list)] = Field(
+        default=(), title="Phases", description="when submissions are taken; without phases, always"
     )
-    hidden_references: bool = False
-    hidden_judgments: bool = False
-    #: Where judgments are hidden: whether a metric's agreement is told only where it beats its team's best by more than
-    #: noise (Blum and Hardt's Ladder); a number is the step by which it must.
-    ladder: bool | Step = False
-    #: Whether everybody may download the programs of submitted metrics, those sent anonymously apart.
-    open_programs: bool = False
-    revealed: bool = False
-    frozen: Moment | None = None
-    k: AtLeastOne = 3
-    method: Method = AUTO
-    by: str | None = None
-    #: The aggregate or dimension of judgments that ranks; None is the last campaign's, else the folder's.
-    ranks: str | None = None
-    #: Whether a metric without references may rank generators alone: "diagnostic" or "ranks"; None is the folder's.
-    reference_free: ReferenceFree | None = None
-    draws: NotNegative = 1000
-    seed: NotNegative = 0
-    #: Whether tests ask if two entries differ, or (one) if the one ahead is better.
-    sides: Sides = "two"
-    quiet: Annotated[float, Field(ge=0)] = 0.0
-    #: What may count; None is what the folder says.
-    trust: TrustSettings | None = None
+    per_day: NotNegative | None = Field(
+        default=None, title="Submissions a day", description="of a kind by one team on a day (UTC); empty is no limit"
+    )
+    total: NotNegative | None = Field(
+        default=None, title="Submissions in all", description="of a kind by one team; empty is no limit"
+    )
+    hidden_per_day: NotNegative | None = Field(
+        default=3,
+        title="Metrics a day where something is hidden",
+        description="by one team where judgments or references are hidden, as each tells a little; empty is no limit",
+    )
+    hidden_total: NotNegative | None = Field(
+        default=10,
+        title="Metrics in all where something is hidden",
+        description="by one team where judgments or references are hidden; empty is no limit",
+    )
+    accepts: Annotated[tuple[Literal["generator", "metric"], ...], BeforeValidator(_read_list)] = Field(
+        default=("generator", "metric"), title="What is taken", description="kinds of submissions"
+    )
+    hidden_references: bool = Field(
+        default=False,
+        title="Hide references",
+        description="only owners read them; what programs print is then kept from their teams too",
+    )
+    hidden_judgments: bool = Field(
+        default=False,
+        title="Hide judgments",
+        description="only owners see what people said; numbers that rest on it have fewer digits",
+    )
+    inputs_from: str | None = Field(
+        default=None,
+        title="Show inputs from phase",
+        description="only owners read the inputs until this phase opens; empty shows them always",
+    )
+    ladder: bool | Step = Field(
+        default=False,
+        title="Ladder",
+        description="where judgments are hidden: tell a metric's agreement only where it beats its team's best by more "
+        "than noise (yes), or by this step (0.01), else tell the best again",
+    )
+    open_programs: bool = Field(
+        default=False,
+        title="Open programs",
+        description="everybody may download the programs of submitted metrics; those sent anonymously stay with owners",
+    )
+    revealed: bool = Field(
+        default=False, title="Reveal blind phases", description="everybody sees the results of blind phases"
+    )
+    frozen: Moment | None = Field(
+        default=None,
+        title="Frozen since",
+        description="nothing comes in or goes from then on; what was taken before is still scored (UTC)",
+    )
+    k: AtLeastOne = Field(
+        default=3, title="Metrics in the ensemble (k)", description="the most metrics that an ensemble uses"
+    )
+    method: Method = Field(
+        default=AUTO, title="Ensemble", description="the family of ensembles; auto takes the one that agrees best"
+    )
+    by: str | None = Field(
+        default=None,
+        title="Generators are ranked by",
+        description="a metric, ensemble or people; empty is the metric that agrees best. People can't rank where "
+        "judgments are hidden",
+    )
+    ranks: str | None = Field(
+        default=None,
+        title="Judgments that rank",
+        description="an aggregate, a dimension or a campaign's template; empty is the folder's, else the first "
+        "campaign's",
+    )
+    reference_free: ReferenceFree | None = Field(
+        default=None,
+        title="Metrics without references",
+        description="diagnostic: they are shown and never rank alone; ranks: they may; empty is what the folder says",
+    )
+    draws: NotNegative = Field(
+        default=1000, title="Draws", description="samples that intervals and tests rest on; more take longer"
+    )
+    seed: NotNegative = Field(
+        default=0, title="Seed", description="decides the samples; the same seed gives the same numbers"
+    )
+    sides: Sides = Field(
+        default="two", title="Tests", description="two: do two entries differ; one: is the one ahead better"
+    )
+    quiet: Annotated[float, Field(ge=0)] = Field(
+        default=0.0, title="Quiet seconds", description="seconds without a change before the board is ranked anew"
+    )
+    metrics: Texts | None = Field(
+        default=None,
+        title="Metrics that run",
+        description="with their options, as in chrF or chrF(word_order=2); empty is what the folder names",
+    )
+    trust: TrustSettings | None = Field(
+        default=None, title="What may count", description="the board's own rules; none is what the folder says"
+    )
+    about: AboutSettings = Field(
+        default=AboutSettings(), title="About", description="what readers are told beside the data card"
+    )
 
     @field_validator("phases")
     @classmethod
@@ -166,6 +324,29 @@ class BoardSettings(_Settings):
             raise PydanticCustomError("leader", "{words}", {"words": words})
         return by
 
+    @field_validator("inputs_from")
+    @classmethod
+    def _check_phase(cls, name: str | None, info: ValidationInfo) -> str | None:
+        """Whether there is such a phase, and a time at which it opens."""
+        phases: tuple[Phase, ...] | None = info.data.get("phases")
+        if name is None or phases is None:
+            return name
+        opening = [phase.name for phase in phases if phase.opens is not None]
+        if name not in opening:
+            there = f"there are {', '.join(opening)}" if opening else "there is none yet"
+            words = f"must be a phase with a time at which it opens; {there}"
+            raise PydanticCustomError("phase", "{words}", {"words": words})
+        return name
+
+    @property
+    def inputs_open(self) -> float | None:
+        """When everybody may read the inputs; None where everybody always may."""
+        return next((phase.opens for phase in self.phases if phase.name == self.inputs_from), None)
+
+    def withholds_inputs(self, now: float) -> bool:
+        """Whether nobody but owners may read the inputs yet."""
+        return self.inputs_open is not None and now < self.inputs_open
+
     def open_phase(self, now: float) -> Phase | None:
         """The phase that takes submissions now; raises, with the time, where all are closed."""
         if not self.phases:
@@ -179,6 +360,12 @@ class BoardSettings(_Settings):
             raise Refused(f"submissions open with phase {first.name} on {moment(first.opens or now)}; come back then")
         last = max(self.phases, key=lambda phase: phase.closes or now)
         raise Refused(f"phase {last.name} closed on {moment(last.closes or now)}; submissions are over")
+
+    def results_of(self, phase: Phase) -> str:
+        """When the results of a phase are shown, in words."""
+        if not phase.blind:
+            return "shown at once"
+        return "shown since the reveal" if self.revealed else "hidden until revealed"
 
     def hides(self, phase: str | None) -> bool:
         """Whether results of submissions to this phase are still hidden."""
@@ -194,7 +381,9 @@ class BoardSettings(_Settings):
     def document(self) -> dict[str, Any]:
         """The settings as they are kept and sent to owners."""
         document = self.model_dump(mode="json")
-        for times, words in ((document, ("frozen",)), *((phase, ("opens", "closes")) for phase in document["phases"])):
+        phases = ((phase, ("opens", "closes")) for phase in document["phases"])
+        lines = ((line, ("at",)) for line in document["about"]["timeline"])
+        for times, words in ((document, ("frozen",)), *phases, *lines):
             times.update({word: moment(times[word]) for word in words if times[word] is not None})
         return document
 
@@ -225,10 +414,29 @@ class OidcSettings(_Settings):
     client_id: str = Field(min_length=1)
     name: str = "single sign-on"
     role: Literal["owner", "submitter", "annotator"] = "submitter"
+    #: The environment variable that holds the client's secret, where several providers have one each.
+    secret_from: str = Field(default=OIDC_SECRET, min_length=1)
 
     @property
     def secret(self) -> str | None:
-        return os.environ.get(OIDC_SECRET)
+        return os.environ.get(self.secret_from)
+
+
+def _read_providers(value: object) -> object:
+    """One table, or a list of them, as the providers that they are."""
+    return () if value is None else (value,) if isinstance(value, Mapping) else _read_list(value)
+
+
+SignUp = Literal["closed", "request", "open"]
+
+
+class AccountSettings(_Settings):
+    """Who may come in."""
+
+    #: Who may have an account by asking: nobody, who an owner approves, or everybody; None is "request" with mail.
+    sign_up: SignUp | None = None
+    #: Ends of e-mail addresses that may sign up, such as "example.org"; empty is all.
+    domains: Texts = ()
 
 
 class RetentionSettings(_Settings):
@@ -314,6 +522,10 @@ class SiteSettings(_Settings):
     requests_each: AtLeastOne = 400
     uploads: AtLeastOne = 8
     uploads_each: AtLeastOne = 4
+    #: Connections that one server process holds, how many one address may have, and seconds for a request's head.
+    connections: AtLeastOne = 2000
+    connections_each: AtLeastOne = 200
+    head_seconds: Seconds = 20.0
     streams: AtLeastOne = 256
     streams_each: AtLeastOne = 32
     #: Pages that one server process computes at the same time.
@@ -325,13 +537,45 @@ class SiteSettings(_Settings):
     suites: Texts = ()
     #: How processes write their log: "text", or "json" for one object a line.
     logs: Literal["text", "json"] = "text"
-    #: Free space of the data folder's disk below which the site calls itself unready.
+    #: The file that processes write it to, relative to DATA; empty is standard error. SIGHUP opens it anew.
+    log_file: str = ""
+    #: What a team that is no owner's may send in a day, over all boards.
+    submissions_per_day: AtLeastOne = 200
+    #: Free space of the data folder's disk below which the site calls itself unready and takes no more files.
     free_bytes: NotNegative = 256 * 2**20
     mail: MailSettings | None = None
-    oidc: OidcSettings | None = None
+    #: Where people may log in elsewhere: one table [oidc], or several [[oidc]].
+    oidc: Annotated[tuple[OidcSettings, ...], BeforeValidator(_read_providers)] = ()
+    accounts: AccountSettings = Field(default_factory=AccountSettings)
     retention: RetentionSettings = Field(default_factory=RetentionSettings)
     metrics: MetricSettings = Field(default_factory=MetricSettings)
     workers: WorkerSettings = Field(default_factory=WorkerSettings)
+
+    @field_validator("oidc")
+    @classmethod
+    def _check_providers(cls, providers: tuple[OidcSettings, ...]) -> tuple[OidcSettings, ...]:
+        names = [provider.name for provider in providers]
+        if len(set(names)) < len(names):
+            raise PydanticCustomError("providers", "must have a name each, because people choose by it")
+        return providers
+
+    @field_validator("accounts")
+    @classmethod
+    def _check_sign_up(cls, accounts: AccountSettings, info: ValidationInfo) -> AccountSettings:
+        sends_links = info.data.get("mail") is not None and info.data.get("base_url")
+        if accounts.sign_up in ("request", "open") and not sends_links:
+            raise PydanticCustomError("sign_up", "sign_up needs [mail] and base_url: people sign up by a mailed link")
+        return accounts
+
+    @property
+    def sends_links(self) -> bool:
+        """Whether the site can mail links; without its own address it could not say where they lead."""
+        return self.mail is not None and bool(self.base_url)
+
+    @property
+    def sign_up(self) -> SignUp:
+        """Who may have an account by asking for one."""
+        return self.accounts.sign_up or ("request" if self.sends_links else "closed")
 
     @property
     def metrics_token(self) -> str | None:
@@ -356,9 +600,22 @@ S = TypeVar("S", bound=_Settings)
 
 def _read(kind: type[S], document: Mapping[str, Any], where: str, context: dict[str, Any]) -> S:
     try:
+        json.dumps(document, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError as error:
+        half = ord(error.object[error.start])
+        raise InvalidSettings(where, [f"\\u{half:04x} is half of a character; write the character itself"]) from error
+    try:
         return kind.model_validate(dict(document), context=context)
     except ValidationError as error:
-        raise InvalidSettings(where, [_mistake(kind, details) for details in error.errors()]) from error
+        mistakes = error.errors()
+        places = [_plain_place(details["loc"]) for details in mistakes]
+        raise InvalidSettings(where, [_mistake(kind, details) for details in mistakes], places) from error
+
+
+def _plain_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Where a mistake stands, without the names of the kinds that a value was tried as."""
+    kinds = {"bool", "float", "constrained-float", "function-before[_read_list(), tuple[str, ...]]"}
+    return tuple(part for part in place if part not in kinds)
 
 
 #: What is asked for, by pydantic's name of the mistake; the names in braces are of its context.
@@ -376,12 +633,15 @@ _ASKED = {
     "less_than_equal": "must be at most {le}",
     "string_too_short": "must not be empty",
     "string_unicode": "must be a text",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must be a colour, as in #1d4ed8",
 }
 
 
 def _mistake(kind: type[_Settings], details: ErrorDetails) -> str:
     """One mistake in one line: the key, what is asked for, and what stands there."""
-    *tables, key = details["loc"]
+    # A name that is no text, with half a character in it, has no place.
+    *tables, key = details["loc"] or ("a name",)
     place = _place(tables)
     if details["type"] == "missing":
         return f"{place}{key} is missing"
@@ -416,8 +676,11 @@ _TABLES: Mapping[str, type[_Settings]] = MappingProxyType(
     {
         "phases": Phase,
         "trust": TrustSettings,
+        "about": AboutSettings,
+        "timeline": DatedLine,
         "mail": MailSettings,
         "oidc": OidcSettings,
+        "accounts": AccountSettings,
         "retention": RetentionSettings,
         "metrics": MetricSettings,
         "workers": WorkerSettings,

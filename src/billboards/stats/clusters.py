@@ -52,13 +52,19 @@ def significance_clusters(order: Sequence[int], p: Floats, *, level: float = 0.0
     return clusters
 
 
-def places(values: Floats, tests: Floats | None) -> tuple[list[int], list[int | None], dict[int, int]]:
+#: Entries that can't be told apart, by number: made of the entries' order, best first.
+Clustered = Callable[[Sequence[int]], dict[int, int]]
+
+
+def places(values: Floats, tests: Floats | Clustered | None) -> tuple[list[int], list[int | None], dict[int, int]]:
     """The order of what has a value, best first; ranks; and clusters where there are tests.
 
     Entries of one cluster share the rank of its first; without tests, entries of equal value share one.
+
+    tests: p-values of every two entries, or what draws clusters of their order without all of these.
     """
     order = [int(k) for k in np.argsort(-values, kind="stable") if not np.isnan(values[k])]
-    clusters = significance_clusters(order, tests) if tests is not None else {}
+    clusters = {} if tests is None else tests(order) if callable(tests) else significance_clusters(order, tests)
     ranks: list[int | None] = [None] * len(values)
     for place, k in enumerate(order):
         before = order[place - 1] if place else None

@@ -29,6 +29,8 @@ Scores = Callable[[Counts], Floats]
 DRAWS, TRIALS, SEED = 1000, 10_000, 12345
 #: Bytes of drawn multiplicities that are kept, and of the matrices that are multiplied at a time.
 _KEPT, _AT_ONCE = 2**28, 2**26
+#: Rows whose sums are held at a time, and instances that are summed in single precision.
+_ROWS, _SUMMED = 256, 512
 #: Whole numbers up to here are exact in single precision.
 _EXACT = 2**24
 
@@ -52,6 +54,37 @@ class Resampling:
             sums[start:stop] = np.matmul(multiplicities.astype(kind), given)
             start = stop
         return sums
+
+    def mean_bounds(self, rows: Floats) -> Floats:
+        """The 95% intervals of the means of rows (rows × instances, none missing): what `bounds_of` says of all draws.
+
+        Only the two draws that bound an interval must be known to the last digit. All draws are summed in single
+        precision, the few that may be meant are summed again, each by itself: so a row has the same interval in
+        whatever company it is resampled.
+        """
+        count, n = rows.shape
+        bounds = np.empty((count, 2))
+        drawn = np.concatenate(list(self._multiplicities(n)))
+        single = drawn.astype(np.float32)
+        longest = float(np.sqrt(np.square(single, dtype=np.float64).sum(axis=1).max()))
+        for start in range(0, count, _ROWS):
+            some = rows[start : start + _ROWS]
+            mean = some.mean(axis=1, keepdims=True)
+            apart = some - mean
+            scale = np.maximum(apart.max(axis=1, keepdims=True), -apart.min(axis=1, keepdims=True))
+            scale[scale == 0] = 1.0
+            norm = np.sqrt(np.einsum("ij,ij->i", apart, apart)) / scale[:, 0]
+            scaled = (apart / scale).astype(np.float32)
+            sums = np.zeros((len(some), len(drawn)), np.float32)
+            for first in range(0, n, _SUMMED):
+                part = slice(first, first + _SUMMED)
+                sums += scaled[:, part] @ single[:, part].T
+            # What rounding may have done: to these sums, by Cauchy and Schwarz, and to the exact ones.
+            terms = min(_SUMMED, n) + n // _SUMMED + 4
+            error = terms * 2.0**-24 * longest * norm + 1e-13 * n * (1 + np.abs(mean / scale)[:, 0])
+            for side, place in enumerate((self.draws // 40, self.draws - self.draws // 40 - 1)):
+                bounds[start : start + len(some), side] = _exact_at(place, sums, error, some, drawn)
+        return bounds
 
     def _multiplicities(self, n: int) -> Iterator[NDArray[np.uint16]]:
         """How often each of n instances is in each draw, some draws at a time."""
@@ -107,6 +140,24 @@ class Swaps:
             yield chosen
         if fits:
             self._kept[n] = drawn
+
+
+def _exact_at(
+    place: int, sums: NDArray[np.float32], error: Floats, rows: Floats, multiplicities: NDArray[np.uint16]
+) -> Floats:
+    """Of each row's resampled means the one at this place in their order, from sums that are off by some error."""
+    near = np.partition(sums, place, axis=1)[:, place].astype(np.float64)
+    low, high = (near - 2 * error)[:, np.newaxis], (near + 2 * error)[:, np.newaxis]
+    below = (sums < low).sum(axis=1)
+    row, draw = np.nonzero((sums >= low) & (sums <= high))
+    means = np.empty(len(row))
+    for start in range(0, len(row), _ROWS):
+        some = slice(start, start + _ROWS)
+        means[some] = (rows[row[some]] * multiplicities[draw[some]]).sum(axis=1) / rows.shape[1]
+    order = np.lexsort((means, row))
+    first = np.searchsorted(row, np.arange(len(rows)))
+    exact: Floats = means[order][first + place - below]
+    return exact
 
 
 def _precision(matrix: Counts) -> type[np.float32] | type[np.float64]:

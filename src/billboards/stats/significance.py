@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -32,6 +33,8 @@ LEVEL = 0.05
 #: Cells that are standardised, random bits that are drawn, and signs that are numbers at a time, so that memory beside
 #: the matrix stays small however large the board.
 _CELLS, _BITS, _SIGNS = 16_384, 8_000_000, 4_000_000
+#: The largest matrix of signs whose eigenvalues are looked for.
+_EIGENVALUES = 2000
 
 
 @dataclass(frozen=True)
@@ -307,6 +310,97 @@ def _permute_rows(columns: Floats, draws: int, seed: int, sides: Sides) -> PairT
     return PairTests(difference, p, _everywhere(units, entries))
 
 
+@dataclass(frozen=True, kw_only=True)
+class SignedRows:
+    """What `permute_values` needs of rows without gaps (entries first), each of which is drawn by itself.
+
+    A row has the same numbers in whatever company it is drawn, so that they may be kept while others come and go.
+    """
+
+    mean: Floats
+    #: Σs·(x - mean) of every draw.
+    sums: Floats
+    #: The largest distance from the mean.
+    largest: Floats
+
+
+def sign_rows(rows: Floats, *, draws: int, seed: int) -> SignedRows:
+    """The signed sums of rows (entries × units, none missing) under the exchanges of `permute_values`."""
+    mean = rows.mean(axis=1)
+    apart = rows - mean[:, None]
+    sums = np.empty((len(rows), draws))
+    most = _SIGNS // 8 // max(rows.shape[1], len(rows), 1)
+    for some, signs in _signs(np.random.default_rng(seed), draws, rows.shape[1], most):
+        sums[:, some] = apart @ signs.astype(np.float64).T
+    return SignedRows(mean=mean, sums=sums, largest=np.abs(apart).max(axis=1))
+
+
+def cluster_rows(
+    order: Sequence[int], rows: SignedRows, units: int, *, seed: int, sides: Sides, level: float = LEVEL
+) -> dict[int, int]:
+    """The clusters that `significance_clusters` draws of all p-values of `permute_values`, from fewer of these.
+
+    A cluster asks for the tests between its members and the next entry alone.
+
+    order: the entries, best first.
+    units: how many values each row has.
+    """
+    draws = rows.sums.shape[1]
+    signs = np.empty(draws)
+    for some, drawn in _signs(np.random.default_rng(seed), draws, units, _SIGNS // units):
+        signs[some] = drawn.sum(axis=1)
+    shifted = (rows.sums + rows.mean[:, None] * signs) / units
+    spread = float(np.ptp(rows.mean)) if len(rows.mean) else 0.0
+    slack = 1e-12 * (float(rows.largest.max(initial=0.0)) + spread)
+    clusters: dict[int, int] = {}
+    current: list[int] = []
+    number = 0
+
+    def beaten(entry: int) -> bool:
+        # The best of a cluster is the farthest from the entry: where it can't be told apart, seldom another can.
+        for members in (current[:1], current[1:]):
+            apart = (shifted[members] - shifted[entry]).T
+            count = reached(apart, rows.mean[members] - rows.mean[entry], sides, slack=slack)
+            if ((1 + count) / (1 + draws) <= level).any():
+                return True
+        return False
+
+    for entry in order:
+        if not current or beaten(entry):
+            number += 1
+            current = []
+        current.append(entry)
+        clusters[entry] = number
+    return clusters
+
+
+@lru_cache(maxsize=8)
+def _largest_square(draws: int, units: int, seed: int) -> float:
+    """A number that Σ over draws of (Σs·d)² never exceeds, as a multiple of Σd²: the signs' largest eigenvalue."""
+    signs = np.concatenate([s for _, s in _signs(np.random.default_rng(seed), draws, units, draws)])
+    # Sums of so few signs are exact in single precision.
+    products = signs @ signs.T if draws <= units else signs.T @ signs
+    return float(np.linalg.eigvalsh(products.astype(np.float64))[-1]) * (1 + 1e-9)
+
+
+def surely_differ(difference: Floats, squares: Floats, units: int, *, draws: int, seed: int) -> NDArray[np.bool_]:
+    """Whether `permute_against` would find two rows without gaps to differ, where that follows without its draws.
+
+    If so many draws were as large as what was seen, the sum of their squares would be larger than the signs allow.
+
+    difference: of the two means.
+    squares: no less than the sum of squares of the two rows' differences, unit by unit.
+    """
+    if not draws or min(draws, units) > _EIGENVALUES:
+        return np.zeros(len(difference), bool)
+    seen = units * np.abs(difference)
+    seen = np.maximum(seen - 1e-9 * np.sqrt(units * squares), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        most = np.where(seen > 0, _largest_square(draws, units, seed) * squares / seen**2, np.inf)
+    differ: NDArray[np.bool_] = 1 + most * (1 + 1e-6) <= LEVEL * (1 + draws)
+    return differ
+
+
 def permute_against(values: Floats, entry: int, *, draws: int = 1000, seed: int = 0, sides: Sides = "two") -> Floats:
     """P-values of paired permutation tests between the mean of one row (entries × units) and that of each other.
 
@@ -316,20 +410,30 @@ def permute_against(values: Floats, entry: int, *, draws: int = 1000, seed: int 
     """
     with np.errstate(invalid="ignore"):
         apart = values[entry] - values
-    present = np.isfinite(apart)
     shared = ~np.isnan(values) & ~np.isnan(values[entry])
-    testable = shared.any(axis=1) & (present == shared).all(axis=1)
-    sums = np.where(present, apart, 0.0)
-    observed = np.abs(sums.sum(axis=1))
-    ahead = np.where(sums.sum(axis=1) < 0, -1.0, 1.0)
+    testable = shared.any(axis=1) & (np.isfinite(apart) == shared).all(axis=1)
+    tested: Floats = permute_differences(apart, draws=draws, seed=seed, sides=sides)
+    p: Floats = np.where(testable, tested, np.nan)
+    p[entry] = 1.0
+    return p
+
+
+def permute_differences(apart: Floats, *, draws: int = 1000, seed: int = 0, sides: Sides = "two") -> Floats:
+    """P-values of paired permutation tests from the differences of two rows, unit by unit (pairs × units).
+
+    Units whose difference is not finite don't count; see `permute_against`.
+    """
+    sums = np.where(np.isfinite(apart), apart, 0.0)
+    total = sums.sum(axis=1)
+    observed = np.abs(total)
+    ahead = np.where(total < 0, -1.0, 1.0)
     slack = 1e-9 * np.abs(sums).sum(axis=1)
-    count = np.ones(len(values))
-    most = _SIGNS // 8 // max(values.shape[1], len(values), 1)
-    for _, signs in _signs(np.random.default_rng(seed), draws, values.shape[1], max(1, most)):
+    count = np.ones(len(sums))
+    most = _SIGNS // 8 // max(*sums.shape, 1)
+    for _, signs in _signs(np.random.default_rng(seed), draws, sums.shape[1], max(1, most)):
         drawn = (signs.astype(np.float64) @ sums.T) * ahead
         count += reached(drawn, observed, sides, slack=slack)
-    p: Floats = np.where(testable, count / (1 + draws), np.nan)
-    p[entry] = 1.0
+    p: Floats = count / (1 + draws)
     return p
 
 

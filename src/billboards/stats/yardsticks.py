@@ -122,11 +122,6 @@ class Yardstick:
         grouping = {"accuracy": {"by-item": "of outputs", "system-level": "of generators"}}.get(self.statistic, {})
         return f"{_WORDS[self.statistic]}, {grouping.get(self.grouping, self.grouping.replace('-', ' '))}"
 
-    @property
-    def is_correlation(self) -> bool:
-        """Whether it runs from -1 to 1 with 0 for no agreement."""
-        return self.statistic in _CORRELATION or self.statistic in ("kendall-wmt", "pdp")
-
 
 def yardstick(name: str, grouping: str | None = None) -> Yardstick:
     """The yardstick of a name: a statistic, or statistic/grouping; without a grouping the statistic's usual one."""

@@ -97,6 +97,8 @@ def test_the_page_and_the_tables_say_the_same(report: MetricReport) -> None:
     assert titles[0] == "chrF over boards: agreement with people × 100"
     assert "Where it fails worst" in page
     assert "<script" not in page
+    assert "On one (place 3 of 3) it loses to ROUGE-1 (-25.1, " in page
+    assert "On pairs (place 1= of 3) it ties with ROUGE-1 (+14.8, " in page
     assert "One metric on 2 boards" in page
     assert page.index("over all boards") < page.index("is compared with")
     assert (

@@ -160,3 +160,22 @@ def test_a_metric_files_signature_is_its_content(tmp_path: Path) -> None:
     assert open_metric_file(path).signature != first.signature
     with pytest.raises(MetricFailed, match="has changed while it was in use"):
         first.score_batch(Batch(["a"]))
+
+
+def test_the_best_of_every_column_of_a_suites_tables_is_bold_on_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = written_suite(tmp_path)
+    result = open_suite(suite).run(draws=20).value.kept.result
+    assert main(["suite", "tables", str(suite), "--draws", "20", "--latex", "--table", "correctness"]) == 0
+    assert r"\textbf" not in capsys.readouterr().out
+    assert (
+        main(["suite", "tables", str(suite), "--draws", "20", "--latex", "--table", "correctness", "--bold", "best"])
+        == 0
+    )
+    latex = capsys.readouterr().out
+    one = next(column for column in result.columns if column.label == "One")
+    values = [100 * cell.measures["pearson"].value for cell in result.cells if cell.column == one.key and cell.measures]
+    assert rf"\textbf{{{max(values):.1f}}}" in latex
+    assert rf"\textbf{{{min(values):.1f}}}" not in latex
+    assert "Bold: the best value of a column." in latex

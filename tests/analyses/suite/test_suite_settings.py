@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from small_suites import SUITE, valued_board, written_suite
 
+from billboards.analyses.suite.checked_boards import open_boards
 from billboards.analyses.suite.open import open_suite
-from billboards.analyses.suite.opening import open_boards
 from billboards.analyses.suite.settings import BOARD_KEYS, KEYS, read_suite
 from billboards.analyses.suite.writing import write_suite
 from billboards.board.writing import write_board

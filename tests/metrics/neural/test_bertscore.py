@@ -190,4 +190,7 @@ def test_where_torch_is_absent_the_command_that_installs_it_is_named() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "billboards: this metric needs torch; install it with: pip install 'billboards[neural]'\n"
+    assert done.stderr == (
+        "billboards: this metric needs torch, which is not installed; "
+        "install it with `pip install 'billboards[neural]'`\n"
+    )

@@ -362,3 +362,8 @@ def test_a_causal_model_writes_the_same_whatever_the_input(made: Callable[[str],
     assert first == second
     own = scorer.score_batch(Batch(list(first)))
     assert own.min() < scorer.score_batch(Batch(["the cat sat on a mat"]))[0]
+
+
+@pytest.mark.parametrize("metric", [BARTScore, BARTScoreSrc, PrismRef, PrismSrc])
+def test_a_log_likelihood_is_at_most_zero(metric: type[BARTScore]) -> None:
+    assert metric.card.range == (None, 0.0)

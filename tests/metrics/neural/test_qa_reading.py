@@ -127,3 +127,10 @@ def test_a_model_that_does_not_point_at_answers_is_refused(tmp_path: Path) -> No
         reader(write_writer(tmp_path / "BART"))
     with pytest.raises(InvalidInput, match="give at least 16, 0 and 1"):
         Reach(window=8)
+
+
+def test_the_smallest_window_has_sixteen_tokens() -> None:
+    assert Reach(window=16, overlap=0, longest=1).window == 16
+    for smaller in ({"window": 15}, {"overlap": -1}, {"longest": 0}):
+        with pytest.raises(InvalidInput, match="give at least 16, 0 and 1"):
+            Reach(**smaller)

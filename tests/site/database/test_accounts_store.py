@@ -47,7 +47,7 @@ def test_the_use_of_a_token_is_noted_now_and_then(database: Database, account: A
         again = accounts.account_of_token(connection, text, now=20.0)
     assert first is not None
     assert again is not None
-    assert (first[1], again[1]) == (True, False)
+    assert (first[2], again[2]) == (True, False)
 
 
 def test_a_session_ends_by_itself_and_its_cookie_is_not_kept(database: Database, account: Account) -> None:

@@ -23,16 +23,24 @@ from billboards.site.database.schema import REVISION, audit, boards, metadata
 from_sqlite = pytest.mark.parametrize("full", ["sqlite"], indirect=True)
 
 
+#: Tables that have gained columns since the first migration: of these, rows are counted.
+GROWN = ("accounts", "sessions", "tokens", "rankings")
+
+
 def tallies(database: Database) -> dict[str, tuple[int, str]]:
     with database.reading() as connection:
         found = {table.name: tally_of(connection, table) for table in tables_of(connection, database.revision())}
     return {name: (tally.rows, tally.digest) for name, tally in found.items()}
 
 
+def without_grown(tallied: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
+    return {name: (rows, "" if name in GROWN else digest) for name, (rows, digest) in tallied.items()}
+
+
 def copy(source: Database, target: Database, tell: Tell | None = None) -> dict[str, Tally]:
     """Everything of one database written into another, as a backup is restored."""
     check_empty(target)
-    with source.reading() as origin, target.writing() as goal:
+    with source.reading() as origin, target.writing(any_schema=True) as goal:
         sent = {table.name: tally_of(origin, table) for table in tables_of(origin)}
         return fill(goal, REVISION, lambda table: read_rows(origin, table), lambda table: sent[table.name], tell)
 
@@ -70,12 +78,13 @@ def test_down_and_up_keeps_the_rows_of_every_table_that_stays(full: Database) ->
         command.downgrade(alembic_config(connection), "0001")
         staying = set(inspect(connection).get_table_names()) - {"alembic_version"}
     assert full.revision() == "0001"
-    assert tallies(full) == {name: before[name] for name in staying}
+    assert without_grown(tallies(full)) == without_grown({name: before[name] for name in staying})
     full.upgrade()
     after = tallies(full)
     assert full.revision() == REVISION
     assert {name for name, (rows, _) in after.items() if rows == 0} == set(before) - staying
-    assert {name: after[name] for name in staying} == {name: before[name] for name in staying}
+    kept = without_grown({name: before[name] for name in staying})
+    assert without_grown({name: after[name] for name in staying}) == kept
     with full.reading() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
@@ -98,7 +107,7 @@ def test_rows_of_an_earlier_migration_arrive_and_are_brought_up_to_this_one(full
     with full.writing() as connection:
         command.downgrade(alembic_config(connection), "0001")
     before = tallies(full)
-    with full.reading() as origin, empty.writing() as goal:
+    with full.reading() as origin, empty.writing(any_schema=True) as goal:
         old = {table.name: table for table in tables_of(origin, "0001")}
         fill(
             goal,
@@ -108,7 +117,7 @@ def test_rows_of_an_earlier_migration_arrive_and_are_brought_up_to_this_one(full
         )
     after = tallies(empty)
     assert empty.revision() == REVISION
-    assert {name: after[name] for name in before} == before
+    assert without_grown({name: after[name] for name in before}) == without_grown(before)
 
 
 @from_sqlite
@@ -156,7 +165,7 @@ def test_what_postgresql_cannot_keep_is_named_and_the_move_can_be_begun_again(
 @from_sqlite
 def test_rows_that_arrive_otherwise_than_they_were_sent_undo_the_move(full: Database, empty: Database) -> None:
     def move_with_a_row_lost() -> None:
-        with full.reading() as origin, empty.writing() as goal:
+        with full.reading() as origin, empty.writing(any_schema=True) as goal:
             sent = {table.name: tally_of(origin, table) for table in tables_of(origin)}
             fill(goal, REVISION, lambda table: list(read_rows(origin, table))[: -1 if table is audit else None],
                  lambda table: sent[table.name])  # fmt: skip

@@ -68,16 +68,16 @@ def audit_metric(
     pseudo = [pseudo_scores(bench, field, optimised, judge) for judge in programs]
     quality = quality_of(board, field, metrics)
     evidence = Evidence(
-        own,
-        judged,
-        _bias(bench, subject, field, programs),
-        tuple(equivalence(names, machines, scores, weights) for scores in pseudo),
-        kinship(names, machines, pseudo, quality, weights),
-        ", ".join(judge.name for judge in quality),
-        _overrated(subject, overrating),
-        exhibits(bench, optimised.texts, own.own, _persons(bench, subject, field), judged),
-        _notes(bench, optimised, programs),
-        _random_line(bench, subject, field, optimised, [own, *judged]),
+        own=own,
+        judged=judged,
+        bias=_bias(bench, subject, field, programs),
+        equivalence=tuple(equivalence(names, machines, scores, weights) for scores in pseudo),
+        kinship=kinship(names, machines, pseudo, quality, weights),
+        quality=", ".join(judge.name for judge in quality),
+        overrating=_overrated(subject, overrating),
+        gallery=exhibits(bench, optimised.texts, own.own, _persons(bench, subject, field), judged),
+        notes=_notes(bench, optimised, programs),
+        random=_random_line(bench, subject, field, optimised, [own, *judged]),
     )
     pairs = bench.budget.spent - spent
     return AuditedRow(conclude(board, subject, field, optimised, evidence, weights, pairs=pairs, seed=seed), row)

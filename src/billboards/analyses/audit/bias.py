@@ -84,4 +84,11 @@ def _place(judge: str, person: str, own: Floats, machines: Floats) -> Iterator[H
     usable = np.isfinite(differences).any(axis=1)
     if usable.any():
         above = float(beaten_shares(differences[usable], np.ones((1, len(own))))[0])
-        yield HumanPlace(judge, person, float(own[scored].mean()), above, int(usable.sum()), int(scored.sum()))
+        yield HumanPlace(
+            judge=judge,
+            person=person,
+            mean=float(own[scored].mean()),
+            above=above,
+            machines=int(usable.sum()),
+            n=int(scored.sum()),
+        )

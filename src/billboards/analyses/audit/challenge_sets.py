@@ -158,13 +158,13 @@ def challenge_by_set(
                 places = [k for k, contrast in enumerate(own) if contrast.phenomenon == phenomenon]
                 results.setdefault((metric.name, phenomenon), []).append((good[places], bad[places]))
     return ChallengeReport(
-        pairs.name,
-        PAIRS,
-        (REFERENCE,),
-        None,
-        0,
-        tuple(_summed(results)),
-        missing,
+        board=pairs.name,
+        base=PAIRS,
+        against=(REFERENCE,),
+        language=None,
+        seed=0,
+        results=tuple(_summed(results)),
+        missing=missing,
         texts=tuple(_examples(pairs.contrasts, examples)),
     )
 

@@ -76,18 +76,18 @@ def challenge(
     machine, machine_by, machine_results = _of_machine(bench, left, chosen, seed, missing)
     styles = {attack.name for attack in ATTACKS}
     return ChallengeReport(
-        board.name,
-        whole.name,
-        against,
-        board.output_language,
-        seed,
-        tuple(result for result in results if result.perturbation not in styles),
-        missing,
-        tuple(result for result in results if result.perturbation in styles),
-        machine,
-        machine_by,
-        tuple(machine_results),
-        tuple(_texts(board, made, shown)),
+        board=board.name,
+        base=whole.name,
+        against=against,
+        language=board.output_language,
+        seed=seed,
+        results=tuple(result for result in results if result.perturbation not in styles),
+        missing=missing,
+        attacks=tuple(result for result in results if result.perturbation in styles),
+        machine=machine,
+        machine_by=machine_by,
+        machine_results=tuple(machine_results),
+        texts=tuple(_texts(board, made, shown)),
     )
 
 
@@ -148,7 +148,14 @@ def spoil_row(board: Board, whole: Outputs, perturbation: Perturbation, seed: in
     def spoilt(text: str | None, k: int) -> str | None:
         instance = board.instances[k]
         draw = random.Random(f"{seed}\t{perturbation.name}\t{instance.id}")
-        original = Original(text or "", instance.input, board.output_language, every, draw, board.input_language)
+        original = Original(
+            text=text or "",
+            input=instance.input,
+            language=board.output_language,
+            names=every,
+            random=draw,
+            input_language=board.input_language,
+        )
         return None if not text else perturbation(original)
 
     texts: Texts = tuple(spoilt(text, k) for k, text in enumerate(whole.texts))
@@ -193,4 +200,12 @@ def pair_result(metric: str, kind: str, good: Floats, bad: Floats) -> ChallengeR
     right, tied, pairs = int((good > bad)[both].sum()), int((good == bad)[both].sum()), int(both.sum())
     if not pairs:
         return None
-    return ChallengeResult(metric, kind, right, tied, pairs, right / pairs, wilson_interval(right, pairs))
+    return ChallengeResult(
+        metric=metric,
+        perturbation=kind,
+        right=right,
+        tied=tied,
+        pairs=pairs,
+        share=right / pairs,
+        interval=wilson_interval(right, pairs),
+    )

@@ -40,14 +40,14 @@ def exhibits(
     order = sorted(np.flatnonzero(worse).tolist(), key=lambda k: (round(float(standing[k]), 6), -float(lead[k])))
     return tuple(
         Exhibit(
-            bench.board.instances[k].id,
-            given_text(bench.board.instances[k]),
-            persons[best[k]][0].name,
-            persons[best[k]][0].texts[k] or "",
-            texts[k] or "",
-            float(to_beat[k]),
-            float(own[k]),
-            float(standing[k]),
+            instance=bench.board.instances[k].id,
+            input=given_text(bench.board.instances[k]),
+            person=persons[best[k]][0].name,
+            reference=persons[best[k]][0].texts[k] or "",
+            optimised=texts[k] or "",
+            reference_score=float(to_beat[k]),
+            optimised_score=float(own[k]),
+            standing=float(standing[k]),
         )
         for k in order[:shown]
     )

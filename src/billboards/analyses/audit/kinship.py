@@ -92,7 +92,15 @@ def equivalence(names: Sequence[str], own: Floats, pseudo: PseudoScores, weights
         for name, x, y in zip(names, likeness, metric[0], strict=True)
         if np.isfinite(x) and np.isfinite(y)
     )
-    return Equivalence(pseudo.judge, value, interval, systems, pseudo.with_own is not None, with_own, points)
+    return Equivalence(
+        judge=pseudo.judge,
+        correlation=value,
+        interval=interval,
+        systems=systems,
+        leaving_out=pseudo.with_own is not None,
+        with_own=with_own,
+        points=points,
+    )
 
 
 @dataclass(frozen=True)

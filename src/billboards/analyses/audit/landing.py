@@ -127,15 +127,15 @@ def land(field: Field, compared: Compared) -> Landing:
     best = int(np.argmax(means))
     spread = float(np.std(means))
     return Landing(
-        compared.judge.name,
-        float(np.nanmean(compared.own)),
-        names[best],
-        float(means[best]),
-        float(gaps[best]) / spread if spread > 0 else None,
-        1 + int((gaps < 0).sum()),
-        len(names),
-        float(np.mean((np.sign(gaps) + 1) / 2)),
-        int(np.isfinite(compared.own).sum()),
+        judge=compared.judge.name,
+        mean=float(np.nanmean(compared.own)),
+        best=names[best],
+        best_mean=float(means[best]),
+        margin=float(gaps[best]) / spread if spread > 0 else None,
+        rank=1 + int((gaps < 0).sum()),
+        machines=len(names),
+        beaten=float(np.mean((np.sign(gaps) + 1) / 2)),
+        n=int(np.isfinite(compared.own).sum()),
     )
 
 

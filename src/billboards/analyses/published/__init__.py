@@ -7,7 +7,6 @@ or a board folder made of them. What can't be computed says why.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,6 +16,7 @@ from typing import Any, ClassVar
 
 from billboards.analyses._analysis import Result
 from billboards.errors import InvalidInput, UnknownName
+from billboards.reading import toml_document
 from billboards.show.documents import document_of
 from billboards.show.table import Table, TableColumn
 from billboards.show.words import listed, one_line
@@ -91,7 +91,7 @@ def read_publication(name: str) -> Mapping[str, Any]:
     """A publication's file."""
     if name not in published_names():
         raise UnknownName("publication", name, published_names())
-    return tomllib.loads((resources.files(__package__) / f"{name}.toml").read_text("utf-8"))
+    return toml_document((resources.files(__package__) / f"{name}.toml").read_text("utf-8"))
 
 
 def printed_cells(publication: Mapping[str, Any]) -> Iterator[PublishedCell]:
@@ -164,11 +164,19 @@ def _computed(
         from billboards.analyses.published import _billboard
 
         computed = _billboard.values(publication, cells, data)
+    elif publication["kind"] == "told":
+        computed = _told(publication, cells)
     else:
         from billboards.analyses.published import _mtme
 
         computed = _mtme.values(publication, cells, data)
     return [replace(cell, ours=value, reason=reason) for cell, (value, reason) in zip(cells, computed, strict=True)]
+
+
+def _told(publication: Mapping[str, Any], cells: Sequence[PublishedCell]) -> Values:
+    """Cells that no public data give again: the reason of each, by its table."""
+    reasons = {table["name"]: str(table["reason"]) for table in publication["tables"]}
+    return [(None, reasons[cell.table]) for cell in cells]
 
 
 def folder_of(data: Path, names: Sequence[str]) -> Path | None:
@@ -212,7 +220,8 @@ def published_words(tables: PublishedTables) -> Iterator[str]:
     """How many cells agree, and the reasons of the others."""
     computed, further = tables.computed, tables.further
     if not computed:
-        yield f"{len(tables.cells)} published cells; name the folder with the data to compute them again."
+        can = not any(cell.reason for cell in tables.cells)
+        yield f"{len(tables.cells)} published cells{'; name the folder with the data to compute them again' * can}."
     else:
         close = tables.within(tables.close)
         yield (

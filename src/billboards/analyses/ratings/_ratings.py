@@ -188,12 +188,12 @@ def _rows(table: Table, columns: TableColumns, problems: Problems) -> Iterator[_
             continue
         if np.isfinite(value):
             yield _Row(
-                tuple(str(row.get(name)) for name in columns.item),
-                _text(row, columns.generator),
-                _text(row, columns.annotator),
-                _text(row, columns.dimension) or columns.value,
-                value,
-                seconds(row.get(columns.time)) if columns.time else float("nan"),
+                item=tuple(str(row.get(name)) for name in columns.item),
+                generator=_text(row, columns.generator),
+                annotator=_text(row, columns.annotator),
+                dimension=_text(row, columns.dimension) or columns.value,
+                value=value,
+                time=seconds(row.get(columns.time)) if columns.time else float("nan"),
             )
 
 

@@ -119,16 +119,16 @@ def study_annotators(
                 some = pairwise_kappas(part.ratings, weights=weights, at_least=AT_LEAST, on_scale=True)
                 populations.append(_measured(part, name, some, level, resamples, seed))
     return AnnotatorAgreementStudy(
-        sources[0].source,
-        level,
-        weights,
-        by,
-        resamples,
-        seed,
-        tuple(dimensions),
-        tuple(populations),
-        tuple(sorted(pairs, key=lambda pair: (pair.dimension, -pair.outputs, pair.first, pair.second))),
-        missing,
+        source=sources[0].source,
+        level=level,
+        weights=weights,
+        by=by,
+        resamples=resamples,
+        seed=seed,
+        dimensions=tuple(dimensions),
+        populations=tuple(populations),
+        pairs=tuple(sorted(pairs, key=lambda pair: (pair.dimension, -pair.outputs, pair.first, pair.second))),
+        missing=missing,
     )
 
 

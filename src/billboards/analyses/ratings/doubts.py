@@ -89,14 +89,16 @@ def find_implausible(
     scored = np.isfinite(residual)
     order = np.argsort(np.where(scored, -np.abs(residual), 0.0), kind="stable")[: min(shown, int(scored.sum()))]
     return ImplausibleStudy(
-        board.name,
-        chosen.name,
-        metric,
-        str(view.part),
-        "rating",
-        int(scored.sum()),
-        int((np.abs(residual[scored]) > FAR).sum()),
-        tuple(_rating(board, int(used[k]), value[used[k]], expected[k], residual[k]) for k in order.tolist()),
+        board=board.name,
+        aggregate=chosen.name,
+        metric=metric,
+        part=str(view.part),
+        unit="rating",
+        ratings=int(scored.sum()),
+        beyond=int((np.abs(residual[scored]) > FAR).sum()),
+        implausible=tuple(
+            _rating(board, int(used[k]), value[used[k]], expected[k], residual[k]) for k in order.tolist()
+        ),
     )
 
 
@@ -124,15 +126,15 @@ def _rating(board: Board, k: int, value: float, expected: float, residual: float
     row, instance = board.rows[judgments.row[k]], board.instances[judgments.instance[k]]
     who = int(judgments.annotator[k])
     return ImplausibleRating(
-        instance.id,
-        row.name,
-        None if who == UNKNOWN else judgments.annotators[who],
-        float(value),
-        float(expected),
-        float(residual),
-        row.texts[judgments.instance[k]] or "",
-        instance.input or "",
-        instance.references[0].text if instance.references else "",
+        instance=instance.id,
+        generator=row.name,
+        annotator=None if who == UNKNOWN else judgments.annotators[who],
+        value=float(value),
+        expected=float(expected),
+        residual=float(residual),
+        output=row.texts[judgments.instance[k]] or "",
+        input=instance.input or "",
+        reference=instance.references[0].text if instance.references else "",
     )
 
 

@@ -124,14 +124,14 @@ def _means(
     standardised = np.bincount(generator, _standardised(ratings.on_100, annotator)) / labels
     means = [
         CorrectedMean(
-            name,
-            int(labels[k]),
-            float(fit.raw[k]),
-            float(standardised[k]),
-            float(fit.means[k]),
-            float(fit.se[k]),
-            _interval(fit.means[k], fit.se[k]),
-            int(fit.part[k]),
+            generator=name,
+            labels=int(labels[k]),
+            raw=float(fit.raw[k]),
+            standardised=float(standardised[k]),
+            corrected=float(fit.means[k]),
+            se=float(fit.se[k]),
+            interval=_interval(fit.means[k], fit.se[k]),
+            part=int(fit.part[k]),
         )
         for k, name in enumerate(names)
     ]
@@ -141,12 +141,12 @@ def _means(
 def _annotators(fit: SeverityFit, labels: Ints, names: list[str]) -> tuple[AnnotatorSeverity, ...]:
     severities = [
         AnnotatorSeverity(
-            name,
-            int(labels[k]),
-            float(fit.severity[k]),
-            _interval(fit.severity[k], fit.severity_se[k]),
-            float(fit.drift[k]),
-            _interval(fit.drift[k], fit.drift_se[k]),
+            annotator=name,
+            labels=int(labels[k]),
+            severity=float(fit.severity[k]),
+            interval=_interval(fit.severity[k], fit.severity_se[k]),
+            drift=float(fit.drift[k]),
+            drift_interval=_interval(fit.drift[k], fit.drift_se[k]),
         )
         for k, name in enumerate(names)
     ]

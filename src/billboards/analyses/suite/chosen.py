@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.languages import language_mistake, spec_for
-from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import Block, Suite
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Metric
@@ -80,9 +80,7 @@ def _chosen(asked: Spec, boards: Sequence[OpenBoard]) -> Chosen:
 
 def _only_imported(name: str, boards: Sequence[OpenBoard]) -> Chosen | None:
     """A metric that nobody can run here, but whose scores came with a board."""
-    columns = [
-        column for member in boards for column in member.board.imported if name in (column.name, column.source_name)
-    ]
+    columns = [column for member in boards for column in member.columns if name in (column.name, column.source_name)]
     if name in metric_names() or not columns:
         return None
     missing = dict.fromkeys((member.key for member in boards), "it came with other boards and can't be run here")

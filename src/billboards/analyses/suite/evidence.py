@@ -16,9 +16,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen, choose_metrics
 from billboards.analyses.suite.measuring import WIDTH, Columns, decisions, load_beside, people_say
-from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import Suite
 from billboards.board import DataCard
 from billboards.board.scoring import column_key

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.measuring import people_say
-from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.report_results import FailedOutput
 from billboards.board import Preferences
 
@@ -70,12 +70,12 @@ def _failed(
     board = member.board
     example, output = board.instances[instance], board.rows[row]
     return FailedOutput(
-        example.id,
-        output.name if output.generator is not None else "",
-        metric_place,
-        human_place,
-        output.texts[instance] or "",
-        example.references[0].text if example.references else "",
-        example.input or "",
-        other,
+        instance=example.id,
+        generator=output.name if output.generator is not None else "",
+        metric_place=metric_place,
+        human_place=human_place,
+        output=output.texts[instance] or "",
+        reference=example.references[0].text if example.references else "",
+        input=example.input or "",
+        other=other,
     )

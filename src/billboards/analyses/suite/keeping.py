@@ -7,6 +7,7 @@ of the suites it is given from these files.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,16 +68,19 @@ def read_results(suite: Suite) -> Kept | None:
         raise InvalidInput(f"{path}: can't be read ({error}); delete it and run the suite again") from error
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise InvalidInput(f"{path}: holds no results of a suite; delete it and run the suite again")
-    rankings = document.get("rankings")
-    if not isinstance(rankings, list):
+    if not isinstance(document.get("rankings"), list):
         raise InvalidInput(f"{path}: holds no list of rankings; delete it and run the suite again")
     try:
-        tables = result_of(SuiteResult, document.get("tables", {}))
-        evidence = document.get("evidence")
-        return Kept(
-            tables,
-            tuple(result_of(SuiteRanking, ranking) for ranking in rankings),
-            None if evidence is None else result_of(Evidence, evidence),
-        )
+        return kept_of(document)
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
+
+
+def kept_of(document: Mapping[str, Any]) -> Kept:
+    """Tables and rankings from their document."""
+    evidence = document.get("evidence")
+    return Kept(
+        result_of(SuiteResult, document.get("tables", {})),
+        tuple(result_of(SuiteRanking, ranking) for ranking in document.get("rankings", ())),
+        None if evidence is None else result_of(Evidence, evidence),
+    )

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
-from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import KENDALL, PEARSON, Block, Measure, measure_key
 from billboards.board import Preferences, human_scores
 from billboards.board.scoring import column_key
@@ -82,13 +82,13 @@ def _own(member: OpenBoard, row: Chosen, block: Block) -> tuple[str, Floats] | N
     if metric is None or (metric.card.needs_references and not member.references(block)):
         return None
     key = column_key(board, metric, member.references(block))
-    cells = member.home.cells.load(key, (output.version for output in board.rows))
+    cells = member.cells.load(key, (output.version for output in board.rows))
     rows = {output.name: cells[output.version] for output in board.rows if output.version in cells}
     return (metric.signature, _laid(member, block, rows)) if rows else None
 
 
 def _imported(member: OpenBoard, row: Chosen, block: Block) -> tuple[str, Floats] | None:
-    for column in member.board.imported:
+    for column in member.columns:
         if row.name in (column.name, column.source_name) and column.references == member.references(block):
             return column.signature, _laid(member, block, column.values)
     return None

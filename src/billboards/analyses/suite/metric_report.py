@@ -20,10 +20,10 @@ from billboards.analyses.overrating import (
     rows_compared,
 )
 from billboards.analyses.sensitivity import Condition, measure_sensitivity
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.failures import worst_failures
 from billboards.analyses.suite.measuring import load_columns
-from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.ranking import rank_suite
 from billboards.analyses.suite.report_results import MetricOnBoard, MetricOnColumn, MetricReport, Speed
 from billboards.analyses.suite.results import (
@@ -332,7 +332,16 @@ def _on_board(member: OpenBoard, row: Chosen, metric: Metric, shown: int) -> Met
     dimension = (*member.correctness, *member.others)[0]
     high, low = worst_failures(member, columns.values[0], dimension, shown) if columns.names else ((), ())
     speed = _speed(member, metric, block)
-    return MetricOnBoard(member.label, metric.name, metric.signature, estimate, human, speed, high, low)
+    return MetricOnBoard(
+        board=member.label,
+        metric=metric.name,
+        signature=metric.signature,
+        overrating=estimate,
+        human=human,
+        speed=speed,
+        too_high=high,
+        too_low=low,
+    )
 
 
 def _overrating(member: OpenBoard, metric: Metric) -> tuple[str | None, OverratingEstimate | None]:

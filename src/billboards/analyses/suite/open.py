@@ -8,7 +8,7 @@ suite.rank()
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,11 +17,19 @@ from typing import Literal
 from billboards.analyses._analysis import Result
 from billboards.analyses._labels import relabelled
 from billboards.analyses.suite.advice import Advice, Question, advice_tables, advice_words, advise
+from billboards.analyses.suite.checked_boards import OpenBoard, open_boards
 from billboards.analyses.suite.chosen import Chosen, choose_metrics, row_name
-from billboards.analyses.suite.evidence import Cost, Evidence, gather_evidence, with_imported, with_present
+from billboards.analyses.suite.evidence import (
+    Cost,
+    Evidence,
+    gather_evidence,
+    language_code,
+    task_of,
+    with_imported,
+    with_present,
+)
 from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
 from billboards.analyses.suite.metric_report import SHOWN, report_metric
-from billboards.analyses.suite.opening import OpenBoard, open_boards
 from billboards.analyses.suite.page import suite_html
 from billboards.analyses.suite.people import SuitePeople, rank_suite_by_people, suite_people_table
 from billboards.analyses.suite.ranking import rank_suite
@@ -46,7 +54,7 @@ from billboards.analyses.suite.settings import read_suite
 from billboards.analyses.suite.shown_tables import STATISTICS, Shown, suite_ranking_table, suite_tables
 from billboards.analyses.suite.tables import DRAWS, measure_suite
 from billboards.board.scoring import Progress
-from billboards.errors import InvalidInput, NotEnoughData
+from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.metrics.discovery import Spec, is_name, metric, specs_listed
 from billboards.run.local import executor
 from billboards.saving import save_file
@@ -69,6 +77,15 @@ class SuiteRun:
     path: Path | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class SuiteViews:
+    """The tasks, languages and dimensions of a suite's boards, each once."""
+
+    tasks: tuple[str, ...]
+    languages: tuple[str, ...]
+    dimensions: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class OpenSuite:
     """A suite whose boards are open; `metrics` says what is judged instead of the suite's own."""
@@ -76,6 +93,8 @@ class OpenSuite:
     suite: Suite
     boards: tuple[OpenBoard, ...]
     metrics: tuple[Spec, ...] = ()
+    #: The metrics as each board runs them, where somebody has chosen them already.
+    rows: tuple[Chosen, ...] = ()
 
     def measured(
         self,
@@ -111,18 +130,52 @@ class OpenSuite:
         apart = tuple(replace(member, entry=replace(member.entry, group=None)) for member in self.boards)
         return replace(self, suite=suite, boards=apart)
 
+    @property
+    def views(self) -> SuiteViews:
+        """What the suite can be narrowed to."""
+        return SuiteViews(
+            tasks=_each_once(map(_task, self.boards)),
+            languages=_each_once(map(_language, self.boards)),
+            dimensions=_each_once(name for member in self.boards for name, _ in member.dimensions),
+        )
+
+    def only(self, *, task: str | None = None, language: str | None = None, dimension: str | None = None) -> OpenSuite:
+        """The same suite on some of its boards; every average and ranking is then over these alone.
+
+        task: boards of this task, as the suite's file or the board's data card calls it.
+        language: boards whose outputs are in this language, as in "de".
+        dimension: boards that have this dimension or aggregate, which then is the only column of each and what ranks.
+        """
+        boards = self.boards
+        for what, wanted, of, names in (
+            ("task", task, _task, self.views.tasks),
+            ("language", language, _language, self.views.languages),
+        ):
+            if wanted is not None:
+                if wanted not in names:
+                    raise UnknownName(f"{what} of suite {self.suite.name}", wanted, names)
+                boards = tuple(member for member in boards if of(member) == wanted)
+        if dimension is not None:
+            if dimension not in self.views.dimensions:
+                raise UnknownName(f"dimension of suite {self.suite.name}", dimension, self.views.dimensions)
+            having = [member for member in boards if dimension in dict(member.dimensions)]
+            boards = tuple(replace(member, correctness=(dimension,), others=()) for member in having)
+        if not boards:
+            raise NotEnoughData(f"suite {self.suite.name} has no board of that task, language and dimension together")
+        return replace(self, boards=boards)
+
     def judging(self, metrics: Spec | Sequence[Spec] | None = None, add: Spec | Sequence[Spec] = ()) -> OpenSuite:
         """The same suite for other metrics: these instead of its own, and some, such as Python files, beside them."""
         own = tuple(spec if is_name(spec) else metric(spec) for spec in specs_listed(add))
         named = specs_listed(metrics or self.metrics or self.suite.metrics)
         if own and not named:
             named = tuple(row.name for row in choose_metrics(self.suite, self.boards))
-        return replace(self, metrics=(*named, *own))
+        return replace(self, metrics=(*named, *own), rows=())
 
     @cached_property
     def chosen(self) -> tuple[Chosen, ...]:
         """The metrics, each as it runs on each board."""
-        return choose_metrics(self.suite, self.boards, self.metrics or None)
+        return self.rows or choose_metrics(self.suite, self.boards, self.metrics or None)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -304,6 +357,18 @@ class OpenSuite:
         """One self-contained HTML page about the suite, from the scores that there are."""
         page = suite_html(self.tables(draws=draws, seed=seed).value, self.rankings(draws=draws, seed=seed))
         return save_file(path, page)
+
+
+def _task(member: OpenBoard) -> str | None:
+    return task_of(member.entry.task or member.board.card.task)
+
+
+def _language(member: OpenBoard) -> str | None:
+    return language_code(member.board.output_language)
+
+
+def _each_once(names: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def open_suite(path: str | Path) -> OpenSuite:

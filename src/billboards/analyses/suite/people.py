@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from billboards.analyses._people import PeopleColumn, rank_by_people
-from billboards.analyses.suite.opening import OpenBoard
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.results import Suite
 from billboards.board import Slice
 from billboards.errors import NotEnoughData

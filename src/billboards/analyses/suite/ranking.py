@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.analyses.suite.averaging import is_of_pairs
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.measuring import Columns, decisions, leads, load_beside, people_say
-from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import (
     PEARSON,
     Block,
@@ -41,6 +41,7 @@ from billboards.stats.significance import Sides, exchange_correlations, random_s
 from billboards.stats.yardsticks import Yardstick, agreements, ratio_draws
 
 Floats = NDArray[np.float64]
+_Groups = Sequence[tuple[SuiteColumn, Sequence[tuple[OpenBoard, str, float]]]]
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,8 @@ def rank_suite(
     if not every:
         raise NotEnoughData(f"suite {suite.name} has no column of {role}; name dimensions of its boards as such")
     left_out = {} if only is not None or suite.preferences == "mixed" else _of_another_kind(every, hows)
+    if only is None:
+        left_out |= _without_scores([group for group in every if group[0].key not in left_out], chosen, block, loaded)
     groups = [(column, parts) for column, parts in every if column.key not in left_out]
     lacking = {row.name: list(_lacking(row.name, groups, loaded)) for row in chosen}
     ranked = [row for row in chosen if not lacking[row.name]]
@@ -121,22 +124,22 @@ def rank_suite(
     standings = _standings(ranked, by_column, overall, p)
     out = [_unranked(row, lacking[row.name]) for row in chosen if lacking[row.name]]
     return SuiteRanking(
-        suite.name,
-        role,
-        block,
-        tuple(column for column, _ in by_column),
-        (*standings, *sorted(out, key=lambda standing: standing.metric)),
-        {a: {b: _defined(p[i, j]) for j, b in enumerate(names) if i != j} for i, a in enumerate(names)},
-        {column.key: column_draws.n for column, column_draws in by_column},
-        draws,
-        seed,
-        sides,
-        tuple(map(measure_key, hows)),
-        suite.preset if hows == suite.yardsticks else None,
-        suite.ties,
-        suite.preferences,
-        left_out,
-        _leads(overall, names, about),
+        suite=suite.name,
+        role=role,
+        block=block,
+        columns=tuple(column for column, _ in by_column),
+        standings=(*standings, *sorted(out, key=lambda standing: standing.metric)),
+        p={a: {b: _defined(p[i, j]) for j, b in enumerate(names) if i != j} for i, a in enumerate(names)},
+        n={column.key: column_draws.n for column, column_draws in by_column},
+        draws=draws,
+        seed=seed,
+        sides=sides,
+        yardsticks=tuple(map(measure_key, hows)),
+        preset=suite.preset if hows == suite.yardsticks else None,
+        ties=suite.ties,
+        preferences=suite.preferences,
+        left_out=left_out,
+        leads=_leads(overall, names, about),
     )
 
 
@@ -163,14 +166,27 @@ def _of_another_kind(groups: _Groups, hows: Sequence[Yardstick]) -> dict[str, st
     return {column.key: reason for column, _ in groups if column.given == "preferences"}
 
 
+def _without_scores(
+    groups: _Groups, chosen: Sequence[Chosen], block: Block, loaded: Mapping[str, _Loaded]
+) -> dict[str, str]:
+    """Columns in which no metric of the block has a value, as the averages leave them out: there are no references, or
+    nothing is scored. Where there is no other column, none is left out.
+    """
+    names = {row.name for row in chosen if block in row.blocks}
+    without = [
+        column.key
+        for column, parts in groups
+        if not any(all(name in loaded[member.key].columns.names for member, _, _ in parts) for name in names)
+    ]
+    reason = "no metric has scores there with these references" if block != "none" else "no metric has scores there"
+    return dict.fromkeys(without, reason) if len(without) < len(groups) else {}
+
+
 def _headed(column: SuiteColumn, how: Yardstick, hows: Sequence[Yardstick]) -> SuiteColumn:
     """A column by one of several yardsticks, which its label says."""
     if len(hows) == 1 or column.given == "preferences":
         return column
     return replace(column, key=f"{column.key} {how.name}", label=f"{column.label} {how.words}")
-
-
-_Groups = Sequence[tuple[SuiteColumn, Sequence[tuple[OpenBoard, str, float]]]]
 
 
 def _lacking(name: str, groups: _Groups, loaded: Mapping[str, _Loaded]) -> Iterator[str]:
@@ -270,14 +286,14 @@ def _standings(
         low[varies], high[varies] = np.nanquantile(overall.drawn[:, varies], (0.025, 0.975), axis=0)
     standings = [
         SuiteStanding(
-            row.name,
-            ranks[k],
-            _defined(overall.values[k]),
-            (float(low[k]), float(high[k])) if varies[k] else None,
-            clusters.get(k),
-            {column.key: _defined(column_draws.values[k]) for column, column_draws in by_column},
-            row.is_statistic,
-            not row.needs_references,
+            metric=row.name,
+            rank=ranks[k],
+            value=_defined(overall.values[k]),
+            interval=(float(low[k]), float(high[k])) if varies[k] else None,
+            cluster=clusters.get(k),
+            values={column.key: _defined(column_draws.values[k]) for column, column_draws in by_column},
+            is_statistic=row.is_statistic,
+            reference_free=not row.needs_references,
         )
         for k, row in enumerate(ranked)
     ]
@@ -287,7 +303,17 @@ def _standings(
 
 def _unranked(row: Chosen, lacking: Sequence[str]) -> SuiteStanding:
     reason = f"no scores on {', '.join(lacking)}"
-    return SuiteStanding(row.name, None, None, None, None, {}, row.is_statistic, not row.needs_references, reason)
+    return SuiteStanding(
+        metric=row.name,
+        rank=None,
+        value=None,
+        interval=None,
+        cluster=None,
+        values={},
+        is_statistic=row.is_statistic,
+        reference_free=not row.needs_references,
+        reason=reason,
+    )
 
 
 def _defined(value: float) -> float | None:

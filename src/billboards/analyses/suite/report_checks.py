@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from billboards.analyses._analysis import Analysis
-from billboards.analyses.suite.opening import OpenBoard
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.report_results import BoardCheck, MetricReport
 from billboards.errors import BillboardsError
 from billboards.metrics.discovery import Spec

@@ -38,11 +38,6 @@ def measure_key(how: Yardstick) -> str:
     return SHORT.get(how.name, how.name)
 
 
-def measured_by(key: SuiteStatistic) -> Yardstick:
-    """The yardstick of a measure's name."""
-    return yardstick(key)
-
-
 BLOCKS: tuple[Block, ...] = ("all", "one", "none")
 ROLES: tuple[Role, ...] = ("correctness", "other")
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from billboards.analyses._preferences import units_of
 from billboards.analyses._view import JudgedMatrix
 from billboards.analyses.rank import PEARSON, MetricStanding, RankingOptions, rank_only_metrics
-from billboards.analyses.suite.opening import OpenBoard
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.board import ReferenceSet
 from billboards.errors import NotEnoughData
 from billboards.stats.bootstrap import Interval

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
-from billboards.analyses.suite.opening import OpenBoard
 from billboards.board import ReferenceSet
 from billboards.board.scoring import Cell, Progress, compute_cells, missing_cells
 from billboards.metrics.base import Metric

@@ -91,16 +91,16 @@ def _board(item: object, where: str, beside: Path) -> SuiteBoard:
         if not isinstance(other, str):
             raise InvalidInput(f"{where}: instead.{metric} must be a metric in quotes; found {other!r}")
     return SuiteBoard(
-        (beside / folder).absolute(),
-        keys.names("correctness"),
-        keys.names("others"),
-        keys.text("label"),
-        keys.text("group"),
-        keys.text("task"),
-        keys.positive("weight", 1.0),
-        keys.number("difficulty"),
-        keys.text("reference"),
-        {str(metric): _located(str(other), beside) for metric, other in instead.items()},
+        folder=(beside / folder).absolute(),
+        correctness=keys.names("correctness"),
+        others=keys.names("others"),
+        label=keys.text("label"),
+        group=keys.text("group"),
+        task=keys.text("task"),
+        weight=keys.positive("weight", 1.0),
+        difficulty=keys.number("difficulty"),
+        reference=keys.text("reference"),
+        instead={str(metric): _located(str(other), beside) for metric, other in instead.items()},
     )
 
 

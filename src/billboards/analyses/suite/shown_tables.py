@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from billboards.analyses.suite.averaging import shown_measure
+from billboards.analyses.suite.averaging import fits, shown_measure
 from billboards.analyses.suite.results import (
     ROLES,
     Measure,
@@ -141,14 +141,8 @@ def _notes(
     grouped = [column for column in columns if len(column.weights) > 1]
     for column in grouped:
         yield f"{one_line(column.label)}: mean over {listed(list(column.weights), 12)}."
-    average = next((a for a in result.averages if a.statistic == statistic), None)
-    if role == "correctness" and shown == "values" and average is not None:
-        over = [column_header(column) for column in columns if column.key in average.columns]
-        yield f"Average over {listed(over, 12)}; a metric that lacks one of them has none."
-        yield from _without_average(result, columns, statistic)
-        apart = [column_header(column) for column in columns if column.key not in average.columns]
-        if apart:
-            yield f"Left out of the average: {listed(apart, 12)}, where the statistic is of another kind."
+    if role == "correctness" and shown == "values":
+        yield from _average_notes(result, columns, statistic)
     yield from substitute_notes(result)
     yield from draft_notes(result.drafts)
     yield from reason_notes("Not run:", result.missing)
@@ -157,6 +151,23 @@ def _notes(
         yield NOTES[STATISTIC]
     if any(row.block == "none" and not row.is_statistic for row in result.rows):
         yield NOTES[REFERENCE_FREE]
+
+
+def _average_notes(result: SuiteResult, columns: Sequence[SuiteColumn], statistic: SuiteStatistic) -> Iterator[str]:
+    """What the averages of each block are over, who has none, and what no average has."""
+    over = {a.block: a.columns for a in result.averages if a.statistic == statistic}
+    for keys in dict.fromkeys(over.values()):
+        blocks = [block for block, its in over.items() if its == keys]
+        where = "" if len(set(over.values())) == 1 else f" with references {listed(blocks)}"
+        named = [column_header(column) for column in columns if column.key in keys]
+        yield f"Average{where} over {listed(named, 12)}; a metric that lacks one of them has none."
+        empty = [column_header(column) for column in columns if column.key not in keys and fits(column, statistic)]
+        if empty:
+            yield f"Left out of the average{where}: {listed(empty, 12)}, where no metric has a value."
+    other_kind = [column_header(column) for column in columns if not fits(column, statistic)]
+    if over and other_kind:
+        yield f"Left out of the average: {listed(other_kind, 12)}, where the statistic is of another kind."
+    yield from _without_average(result, columns, statistic)
 
 
 def _pairs_words(statistic: SuiteStatistic) -> str:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from billboards.analyses.suite.averaging import by_place, family_points, suite_averages
+from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.measuring import WIDTH, Columns, Measured, load_columns, measure
-from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import (
     BLOCKS,
     Block,
@@ -62,24 +62,24 @@ def measure_suite(
     measured = {cell.metric for cell in cells if cell.measures}
     missing = {row.name: next(iter(row.missing.values())) for row in chosen if not row.on and row.name not in measured}
     return SuiteResult(
-        suite.name,
-        suite.title,
-        columns,
-        tuple(row for row in rows if any(cell.measures for cell in cells if _is_of(cell, row))),
-        tuple(cell for cell in cells if cell.measures or cell.reason),
-        tuple(cell for cell in single if cell.measures),
-        tuple(suite_averages(columns, rows, placed, statistics, suite.preferences)),
-        tuple(family_points(suite, columns, placed)),
-        {member.label: member.board.version for member in boards},
-        substitutes,
-        missing,
-        draws,
-        seed,
-        tuple(member.label for member in boards if member.board.is_draft),
-        tuple(map(measure_key, suite.yardsticks)),
-        suite.preset,
-        suite.ties,
-        suite.preferences,
+        suite=suite.name,
+        title=suite.title,
+        columns=columns,
+        rows=tuple(row for row in rows if any(cell.measures for cell in cells if _is_of(cell, row))),
+        cells=tuple(cell for cell in cells if cell.measures or cell.reason),
+        parts=tuple(cell for cell in single if cell.measures),
+        averages=tuple(suite_averages(columns, rows, placed, statistics, suite.preferences)),
+        families=tuple(family_points(suite, columns, placed)),
+        boards={member.label: member.board.version for member in boards},
+        substitutes=substitutes,
+        missing=missing,
+        draws=draws,
+        seed=seed,
+        drafts=tuple(member.label for member in boards if member.board.is_draft),
+        yardsticks=tuple(map(measure_key, suite.yardsticks)),
+        preset=suite.preset,
+        ties=suite.ties,
+        preferences=suite.preferences,
     )
 
 
@@ -147,15 +147,15 @@ def _column(group: Sequence[_Part]) -> SuiteColumn:
     label = first.member.label if len(group) == 1 else entry.group or first.member.label
     weight = sum(part.member.entry.weight for part in group)
     return SuiteColumn(
-        f"{label}:{first.dimension}",
-        label,
-        first.dimension,
-        first.role,
-        first.member.given(first.dimension),
-        {part.member.label: part.member.entry.weight / weight for part in group},
-        weight / len(group),
-        entry.task,
-        entry.difficulty,
+        key=f"{label}:{first.dimension}",
+        label=label,
+        dimension=first.dimension,
+        role=first.role,
+        given=first.member.given(first.dimension),
+        weights={part.member.label: part.member.entry.weight / weight for part in group},
+        weight=weight / len(group),
+        task=entry.task,
+        difficulty=entry.difficulty,
     )
 
 
@@ -173,12 +173,12 @@ def _cell(row: SuiteRow, column: SuiteColumn, group: Sequence[_Part], chosen: Se
     signatures = tuple(dict.fromkeys(entry.signature for entry in present))
     tied = [entry.tied for entry in present if entry.tied is not None]
     return SuiteCell(
-        row.metric,
-        column.key,
-        row.block,
-        measures,
-        sum(entry.n for entry in present),
-        signatures,
+        metric=row.metric,
+        column=column.key,
+        block=row.block,
+        measures=measures,
+        n=sum(entry.n for entry in present),
+        signatures=signatures,
         tied=sum(tied) / len(tied) if tied else None,
     )
 

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from billboards.analyses.suite.opening import other_dimensions
+from billboards.analyses.suite.checked_boards import other_dimensions
 from billboards.board import Board
 from billboards.board.folder import open_board
-from billboards.errors import InvalidInput, StoreFailed
+from billboards.errors import InvalidInput
+from billboards.saving import save_file
 from billboards.stats.yardsticks import PRESETS
 
 _HEAD = """\
@@ -50,12 +51,7 @@ def write_suite(path: str | Path, folders: Sequence[str | Path]) -> Path:
         "\n".join(("", *_lines(folder, board, file, labelled=several[board.name] > 1))) + "\n"
         for folder, board in boards
     )
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise StoreFailed(f"{file}: can't be written: {error.strerror or error}") from error
-    return file
+    return save_file(file, text)
 
 
 def _imported(boards: Iterable[Board]) -> list[str]:

@@ -35,10 +35,6 @@ class WorkState(Enum):
     TIMED_OUT = "timed out"
     SCREENED_OUT = "screened out"
 
-    @property
-    def holds_a_place(self) -> bool:
-        return self in (WorkState.BEGUN, WorkState.TO_REVIEW, WorkState.APPROVED)
-
 
 @dataclass(frozen=True)
 class Screener:

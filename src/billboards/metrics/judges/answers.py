@@ -199,7 +199,14 @@ def _answer(
     text: str, is_cut: int, tokens_in: int | None, tokens_out: int | None, unusable: str | None, numbers: str | None
 ) -> Answer:
     listed = None if numbers is None else tuple(json_value(numbers))
-    return Answer(json_value(text), bool(is_cut), tokens_in, tokens_out, unusable, listed)
+    return Answer(
+        text=json_value(text),
+        is_cut=bool(is_cut),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        unusable=unusable,
+        numbers=listed,
+    )
 
 
 def _now() -> str:

@@ -48,6 +48,7 @@ FAILURES = (
 #: What the cards of all judges say alike.
 COMMON = MetricCard(
     name="judge",
+    making="judge",
     summary="",
     needs_input=True,
     needs_part=NEEDS,

@@ -90,7 +90,9 @@ def read_response(text: str) -> Answer | Trouble:
     ended = reason.casefold() if isinstance(reason, str) else ""
     unusable = _unusable(ended, content, refusal, message.get("tool_calls"))
     shown = content or (refusal if isinstance(refusal, str) else "")
-    return Answer(shown, ended in CUT, tokens_in, tokens_out, unusable, numbers)
+    return Answer(
+        text=shown, is_cut=ended in CUT, tokens_in=tokens_in, tokens_out=tokens_out, unusable=unusable, numbers=numbers
+    )
 
 
 def refused_by_filter(text: str) -> str | None:

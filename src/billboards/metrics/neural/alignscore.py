@@ -65,6 +65,7 @@ class AlignScore(Learned):
     size: str = "base"
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="AlignScore",
         summary="Whether the input carries each sentence of the output, as a RoBERTa predicts it that was trained on "
         "seven tasks of alignment",
@@ -151,7 +152,7 @@ class AlignCheckpoint(Weights):
         return digest_files([self.file, *sorted({path for pattern in READ for path in self.base.glob(pattern)})])
 
 
-def locate_checkpoint(model: str, size: str, revision: str = "") -> AlignCheckpoint:
+def locate_checkpoint(model: str, size: str, revision: str) -> AlignCheckpoint:
     """The checkpoint that is meant, and its RoBERTa: beside it, else the one that it names."""
     if not model:
         raise MissingPart(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from billboards.metrics.neural.matching import score_texts
 from billboards.metrics.neural.models import EMBEDDED
 from billboards.metrics.neural.readout import AllLayers
 from billboards.metrics.neural.weights import locate
+from billboards.saving import save_file
 
 HEADER = ("LAYER", "P", "R", "F")
 #: The baselines that were estimated here, by the model's name, and those that bert_score publishes, in one table.
@@ -86,11 +88,11 @@ def _read_row(path: Path, number: int, cells: Sequence[str]) -> list[float]:
 
 def write_baseline(baseline: Baseline, path: Path) -> None:
     """A file that bert_score reads, too."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(HEADER)
-        rows.writerows((layer, *(f"{value:.8f}" for value in row)) for layer, row in enumerate(baseline.values))
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(HEADER)
+    rows.writerows((layer, *(f"{value:.8f}" for value in row)) for layer, row in enumerate(baseline.values))
+    save_file(path, text.getvalue())
 
 
 @cache

@@ -70,6 +70,7 @@ class BERTScore(Metric):
     scores_together: ClassVar[bool] = True
     resources: ClassVar[Mapping[str, float]] = ONE_GPU
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="BERTScore",
         summary="F1 of greedy cosine matching between the contextual token embeddings of output and reference",
         needs_part="torch, transformers and a model that lies on this machine",

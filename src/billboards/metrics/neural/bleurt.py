@@ -57,6 +57,7 @@ class Bleurt(Learned):
     model: str = ""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="BLEURT",
         summary="Human rating as a BERT or RemBERT predicts it that reads reference and output as one text",
         needs_part="torch, transformers and a checkpoint that lies on this machine; none comes with the metric",

@@ -193,6 +193,7 @@ class ClipS(_Clip):
     """CLIP-S: caption and image."""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="CLIP-S",
         summary="2.5 times the cosine of a caption's and its image's CLIP embeddings, not less than 0",
         needs_references=False,
@@ -215,6 +216,7 @@ class RefClipS(_Clip):
     """RefCLIP-S: caption, image and references."""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="RefCLIP-S",
         summary="Harmonic mean of CLIP-S and of the caption's best cosine with a reference in CLIP embeddings",
         needs_input=True,
@@ -237,6 +239,7 @@ class RefOnlyC(_Clip):
     """RefOnlyC: caption and references, without the image."""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="RefOnlyC",
         summary="Best cosine of a caption with a reference in CLIP embeddings, without the image",
         needs_part=NEEDS,

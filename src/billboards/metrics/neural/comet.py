@@ -85,6 +85,7 @@ class Comet(_Regression):
     kind: ClassVar[Kind] = "regression_metric"
     example: ClassVar[str] = "Unbabel/wmt22-comet-da"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="COMET",
         summary="Human rating of a translation as a network predicts it from the embeddings of input, output and "
         "reference",
@@ -117,6 +118,7 @@ class CometQE(_Regression):
     kind: ClassVar[Kind] = "referenceless_regression_metric"
     example: ClassVar[str] = "Unbabel/wmt20-comet-qe-da"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="COMET-QE",
         summary="Human rating of a translation as a network predicts it from the embeddings of input and output, "
         "without a reference",

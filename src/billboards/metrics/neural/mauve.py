@@ -65,6 +65,7 @@ class MAUVE(SystemMetric):
 
     resources: ClassVar[Mapping[str, float]] = ONE_GPU
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="MAUVE",
         summary="Area under the curve of divergences between outputs and references, as histograms over clusters of a "
         "language model's vectors",

@@ -137,6 +137,7 @@ class MetricX(_MetricX):
     """MetricX with a reference: output and reference, and of MetricX-24 the input."""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="MetricX",
         summary="Error score of a translation as an mT5 predicts it from input, output and reference (MetricX-23: from "
         "output and reference)",
@@ -163,6 +164,7 @@ class MetricXQE(_MetricX):
     """MetricX-QE: input and output."""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="MetricX-QE",
         summary="Error score of a translation as an mT5 predicts it from input and output, without a reference",
         needs_references=False,

@@ -126,6 +126,7 @@ class MoverScore(Learned):
     squared: bool = False
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="MoverScore",
         summary="1 minus the least distance by which the words of the output can be moved onto those of the reference, "
         "in contextual embeddings",

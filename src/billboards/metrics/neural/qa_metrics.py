@@ -282,6 +282,7 @@ class SummaQA(QuestionMetric):
     mask: str = "MASKED"
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="SummaQA",
         summary="F1 of the answers that a model finds in the output to cloze questions about the input's entities, "
         "with the model's confidence as a second part",
@@ -332,6 +333,7 @@ class QAEval(GeneratedQuestions):
     """Questions about the references, answered from the output."""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="QAEval",
         summary="F1 of the answers that a model finds in the output to questions that another wrote about the "
         "references, with exact match and the share of answered questions beside it",
@@ -486,6 +488,7 @@ class QuestEval(QuestEvalFamily):
     """Output and input ask each other; no reference is needed."""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="QuestEval",
         summary="Harmonic mean of precision (the input answers the output's questions alike) and recall (the output "
         "answers the input's)",
@@ -507,6 +510,7 @@ class QuestEvalRef(QuestEvalFamily):
     """Output and references ask each other."""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="QuestEval-ref",
         summary="Harmonic mean of precision (the references answer the output's questions alike) and recall (the "
         "output answers the references')",
@@ -526,6 +530,7 @@ class QuestEvalBoth(QuestEvalFamily):
     """Output, input and references: the mean over all texts that the output is held against."""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="QuestEval-both",
         summary="Harmonic mean of precision (input and references answer the output's questions alike) and recall "
         "(the output answers theirs), each averaged over these texts",

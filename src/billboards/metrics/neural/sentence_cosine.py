@@ -28,6 +28,7 @@ class SentenceCosine(Learned):
     """The cosine of mean-pooled embeddings; `model` is `minilm`, a model's folder or a hub model fetched before."""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="sentence-cosine",
         summary="Cosine of the sentence embeddings of output and reference, each the mean of its tokens' embeddings",
         needs_part="torch, transformers and a model that lies on this machine",

@@ -213,6 +213,7 @@ class SummaCZS(_SummaC):
     use_con: bool = True
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="SummaC-ZS",
         summary="For each sentence of the output, the highest entailment less the highest contradiction by a sentence "
         "of the input; their mean",
@@ -260,6 +261,7 @@ class SummaCConv(_SummaC):
     agg: str = "mean"
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="SummaC-Conv",
         summary="How the entailments of an output's sentences by the input's sentences spread, as a trained layer "
         "rates it",

@@ -127,6 +127,7 @@ class UniEval(ModelMetric):
     dimensions: str = ""
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="UniEval",
         summary="Share of Yes that a T5 gives to questions about an output, one for each dimension of its quality, "
         "with the dimensions as parts",

@@ -48,6 +48,7 @@ class WMD(Metric):
 
     travels: ClassVar[bool] = False
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="WMD",
         summary="Least distance by which the words of the output can be moved onto those of the nearest reference, in "
         "word vectors",

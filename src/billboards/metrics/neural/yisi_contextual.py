@@ -50,6 +50,7 @@ class YiSi1(Learned):
     alpha: float = 0.8
 
     card: ClassVar[MetricCard] = MetricCard(
+        making="learned",
         name="YiSi-1",
         summary="Weighted F measure of tokens, each matched with the one whose contextual embedding is most similar; "
         "rare tokens weigh more, and recall four times as much as precision",

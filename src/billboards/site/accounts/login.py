@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
@@ -15,10 +14,12 @@ from billboards.errors import NotAllowed, UnknownName
 from billboards.site.accounts import oidc
 from billboards.site.accounts.access import account_of_oidc, begin_session, log_in, log_out
 from billboards.site.accounts.records import Account
+from billboards.site.accounts.sign_up import inside
 from billboards.site.settings import OidcSettings
 from billboards.site.site import Site
 from billboards.site.web.asking import SESSION, Ask, check_csrf, reading, viewer_of
 from billboards.site.web.rendering import Body, respond
+from billboards.site.web.start_token import is_start_token, set_start_cookie
 
 router = APIRouter()
 
@@ -32,13 +33,16 @@ def show_login(ask: Ask) -> Body:
 
 
 def _form(ask: Ask, *, problem: str | None = None, status: int = 200) -> Body:
-    provider = ask.site.settings.oidc
+    settings = ask.site.settings
     return ask.page(
         "login",
         status=status,
         problem=problem,
-        next=_inside(ask.query.get("next")),
-        provider=None if provider is None else provider.name,
+        next=inside(ask.query.get("next")),
+        is_local=ask.site.start_token is not None,
+        providers=[provider.name for provider in settings.oidc],
+        sends_links=settings.sends_links,
+        sign_up=settings.sign_up,
     )
 
 
@@ -47,7 +51,12 @@ async def take_token(request: Request) -> Response:
     pages = request.app.state.pages
     viewer, csrf = request.state.asker = viewer_of(request, pages)
     form = await request.form(max_files=0, max_fields=5, max_part_size=10_000)
-    session = await run_in_threadpool(log_in, pages.site, str(form.get("token", "")).strip())
+    text = str(form.get("token", "")).strip()
+    if is_start_token(pages.site, text):
+        response = RedirectResponse(inside(str(form.get("next", ""))), 303)
+        set_start_cookie(pages.site, response)
+        return response
+    session = await run_in_threadpool(log_in, pages.site, text, request.headers.get("user-agent"))
     if session is None:
         ask = Ask(
             pages=pages,
@@ -59,8 +68,8 @@ async def take_token(request: Request) -> Response:
         )
         body = _form(ask, problem="This token is unknown or revoked; ask the site's owner for another.", status=403)
         return respond(body, accepts=request.headers.get("accept-encoding", ""), etags="", fresh="no-store")
-    await _end_earlier(request)
-    return _logged_in(request, session[0], _inside(str(form.get("next", ""))))
+    await end_earlier(request)
+    return logged_in(request, session[0], inside(str(form.get("next", ""))))
 
 
 async def leave(request: Request) -> Response:
@@ -77,10 +86,11 @@ async def leave(request: Request) -> Response:
 
 async def begin_elsewhere(request: Request) -> Response:
     """Send the browser to who vouches for people."""
-    settings = _settings(request)
+    settings = _provider(request, request.query_params.get("provider"))
     began = await run_in_threadpool(oidc.begin, settings, _redirect(request))
     kept = {"state": began.state, "nonce": began.nonce, "verifier": began.verifier}
-    kept["next"] = _inside(request.query_params.get("next"))
+    kept["provider"] = settings.name
+    kept["next"] = inside(request.query_params.get("next"))
     response = RedirectResponse(began.address, 303)
     _set_cookie(request, response, BEGUN, json.dumps(kept), BEGUN_SECONDS)
     return response
@@ -88,22 +98,22 @@ async def begin_elsewhere(request: Request) -> Response:
 
 async def finish_elsewhere(request: Request) -> Response:
     """Take the browser back, and log it in as who it is."""
-    settings, site = _settings(request), _site(request)
-    kept = _kept(request)
+    site, kept = _site(request), _kept(request)
+    settings = _provider(request, kept.get("provider"))
     began = oidc.Began("", kept["state"], kept["nonce"], kept["verifier"])
     identity = await run_in_threadpool(oidc.finish, settings, _redirect(request), began, str(request.url))
 
     def enter() -> str:
-        account: Account = account_of_oidc(site, identity.subject, identity.name, identity.email)
-        return begin_session(site, account)[0]
+        account: Account = account_of_oidc(site, identity.subject, identity.name, identity.email, settings.role)
+        return begin_session(site, account, agent=request.headers.get("user-agent"))[0]
 
-    await _end_earlier(request)
-    response = _logged_in(request, await run_in_threadpool(enter), _inside(kept.get("next")))
+    await end_earlier(request)
+    response = logged_in(request, await run_in_threadpool(enter), inside(kept.get("next")))
     response.delete_cookie(BEGUN)
     return response
 
 
-async def _end_earlier(request: Request) -> None:
+async def end_earlier(request: Request) -> None:
     """End the session that this browser had: whoever knows its cookie must not share the new one's account."""
     if SESSION in request.cookies:
         await run_in_threadpool(log_out, _site(request), request.cookies[SESSION])
@@ -119,7 +129,7 @@ def _kept(request: Request) -> dict[str, Any]:
     return cookie
 
 
-def _logged_in(request: Request, cookie: str, page: str) -> Response:
+def logged_in(request: Request, cookie: str, page: str) -> Response:
     response = RedirectResponse(page, 303)
     _set_cookie(request, response, SESSION, cookie, int(_site(request).settings.session_seconds))
     return response
@@ -130,23 +140,18 @@ def _set_cookie(request: Request, response: Response, name: str, value: str, sec
     response.set_cookie(name, value, max_age=seconds, httponly=True, samesite="lax", secure=secure)
 
 
-def _inside(page: str | None) -> str:
-    """A page of this site; whatever else an address says leads to the first one."""
-    parts = urlsplit(page or "/")
-    safe = page and page.startswith("/") and not page.startswith(("//", "/\\")) and not parts.netloc
-    return page if page and safe and all(32 < ord(letter) < 127 for letter in page) else "/"
-
-
 def _redirect(request: Request) -> str:
     base = _site(request).settings.base_url.rstrip("/")
     return f"{base or str(request.base_url).rstrip('/')}/login/elsewhere/back"
 
 
-def _settings(request: Request) -> OidcSettings:
-    settings = _site(request).settings.oidc
-    if settings is None:
-        raise UnknownName("page", "login/elsewhere", ("login",))
-    return settings
+def _provider(request: Request, name: object) -> OidcSettings:
+    """The provider of a name, or the first where none was named."""
+    providers = _site(request).settings.oidc
+    provider = next((each for each in providers if name in (None, "", each.name)), None)
+    if provider is None:
+        raise UnknownName("log-in service", str(name or "login/elsewhere"), (each.name for each in providers))
+    return provider
 
 
 def _site(request: Request) -> Site:
@@ -154,7 +159,7 @@ def _site(request: Request) -> Site:
     return site
 
 
-router.add_route("/login", reading(show_login), methods=["GET"], include_in_schema=False)
+router.add_route("/login", reading(show_login, words=("next",)), methods=["GET"], include_in_schema=False)
 router.add_route("/login", take_token, methods=["POST"], include_in_schema=False)
 router.add_route("/logout", leave, methods=["POST"], include_in_schema=False)
 router.add_route("/login/elsewhere", begin_elsewhere, methods=["GET"], include_in_schema=False)

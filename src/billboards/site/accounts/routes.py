@@ -12,7 +12,7 @@ from billboards.site.accounts import access
 from billboards.site.accounts import records as accounts
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, site_of
-from billboards.site.accounts.records import Account, Role, Token
+from billboards.site.accounts.records import Account, Role, Scope, Token
 from billboards.site.admin import deliveries
 from billboards.site.admin.deliveries import Webhook
 from billboards.site.web.api import MOST, Cursor, Limit, list_at, tagged_router
@@ -42,6 +42,19 @@ class AccountFacts(BaseModel):
     team: str
     role: str
     created: float
+    #: Since when the account opens nothing.
+    disabled: float | None = None
+    #: When the person showed that the address is theirs.
+    confirmed: float | None = None
+    #: Whether the account leads its team.
+    lead: bool = False
+
+
+class PersonFacts(AccountFacts):
+    """Somebody as owners see them."""
+
+    #: When the account was last used, by browser or token, as far as that is still kept.
+    last_used: float | None = None
 
 
 class ViewerFacts(BaseModel):
@@ -62,6 +75,8 @@ class AccountChange(Strict):
     role: Role | None = None
     team: Name | None = None
     email: Annotated[str, Field(max_length=320)] | None = None
+    disabled: bool | None = None
+    lead: bool | None = None
 
 
 class TokenFacts(BaseModel):
@@ -72,10 +87,16 @@ class TokenFacts(BaseModel):
     created: float
     last_used: float | None
     revoked: float | None
+    scope: Scope = "everything"
+    expires: float | None = None
 
 
 class NewToken(Strict):
     label: Annotated[str, Field(max_length=200)] = ""
+    #: What it is good for: `read`, `submit` (and read), or `everything` that the account may do.
+    scope: Scope = "everything"
+    #: Days until it ends; without them it lasts until it is revoked.
+    days: Annotated[int, Field(ge=1, le=access.MOST_DAYS)] | None = None
 
 
 class TokenText(TokenFacts):
@@ -105,7 +126,7 @@ class WebhookSecret(WebhookFacts):
 @router.get("/account")
 def read_account(viewer: Visitor) -> ViewerFacts:
     """Who the token or session belongs to."""
-    return ViewerFacts(role=viewer.role, account=None if viewer.account is None else _account(viewer.account))
+    return ViewerFacts(role=viewer.role, account=None if viewer.account is None else account_facts(viewer.account))
 
 
 @router.get("/account/tokens")
@@ -121,7 +142,7 @@ def list_tokens(
 @router.post("/account/tokens", status_code=201)
 def add_token(request: Request, sent: NewToken, viewer: Holder) -> TokenText:
     """Make a token for oneself."""
-    token, text = access.add_token(site_of(request), viewer, sent.label)
+    token, text = access.add_token(site_of(request), viewer, sent.label, scope=sent.scope, days=sent.days)
     return TokenText(**_token(token).model_dump(), token=text)
 
 
@@ -157,41 +178,46 @@ def remove_webhook(request: Request, webhook_id: Number, viewer: Holder) -> None
 @router.get("/accounts", dependencies=[Depends(Permission("administer"))])
 def list_accounts(
     request: Request, response: Response, limit: Limit = MOST, cursor: Cursor = None
-) -> list[AccountFacts]:
+) -> list[PersonFacts]:
     """Everybody, by name; the header Link leads on where there are more."""
     with site_of(request).database.reading() as connection:
-        everybody = accounts.list_accounts(connection)
-    return list_at(request, response, everybody, limit, cursor, _account)
+        everybody, used = accounts.list_accounts(connection), accounts.last_uses(connection)
+
+    def person(account: Account) -> PersonFacts:
+        return PersonFacts(**account_facts(account).model_dump(), last_used=used.get(account.id))
+
+    return list_at(request, response, everybody, limit, cursor, person)
 
 
 @router.post("/accounts", status_code=201)
 def add_account(request: Request, sent: NewAccount, viewer: Owner) -> AccountFacts:
     """Let somebody in; a token for them is made next."""
     made = access.add_account(site_of(request), viewer, sent.name, sent.role, team=sent.team, email=sent.email)
-    return _account(made)
+    return account_facts(made)
 
 
 @router.patch("/accounts/{account_id}")
 def change_account(request: Request, account_id: Number, sent: AccountChange, viewer: Owner) -> AccountFacts:
-    """Give somebody another role, team or address."""
-    site = site_of(request)
-    with site.database.writing() as connection:
-        changed = accounts.change_account(
-            connection,
-            account_id,
-            actor=viewer.name,
-            now=site.clock(),
-            role=sent.role,
-            team=sent.team,
-            email=sent.email,
-        )
-    return _account(changed)
+    """Give somebody another role, team or address; `disabled` shuts them out, or lets them in again."""
+    changed = access.change_account(
+        site_of(request),
+        viewer,
+        account_id,
+        role=sent.role,
+        team=sent.team,
+        email=sent.email,
+        disabled=sent.disabled,
+        lead=sent.lead,
+    )
+    return account_facts(changed)
 
 
 @router.post("/accounts/{account_id}/tokens", status_code=201)
 def add_token_for(request: Request, account_id: Number, sent: NewToken, viewer: Owner) -> TokenText:
     """Make a token for somebody."""
-    token, text = access.add_token(site_of(request), viewer, sent.label, account_id=account_id)
+    token, text = access.add_token(
+        site_of(request), viewer, sent.label, account_id=account_id, scope=sent.scope, days=sent.days
+    )
     return TokenText(**_token(token).model_dump(), token=text)
 
 
@@ -205,7 +231,7 @@ def _own(viewer: Viewer) -> Account:
     return access.require(viewer, "own-account")
 
 
-def _account(account: Account) -> AccountFacts:
+def account_facts(account: Account) -> AccountFacts:
     return AccountFacts(
         id=account.id,
         name=account.name,
@@ -213,6 +239,9 @@ def _account(account: Account) -> AccountFacts:
         team=account.team,
         role=account.role,
         created=account.created,
+        disabled=account.disabled,
+        confirmed=account.confirmed,
+        lead=account.lead,
     )
 
 

@@ -129,10 +129,11 @@ class _Packer:
         """A submitted file; False where it is gone because no row names it any more."""
         try:
             content = self.site.blobs.read(name)
-        except StoreFailed:
+        except StoreFailed as error:
             with self.site.database.reading() as connection:
                 if name in named_files(connection):
-                    raise
+                    advice = f"`billboards verify {self.site.data}` lists every file that is lost"
+                    raise StoreFailed(f"{error}; {advice}") from error
             return False
         self._add(f"blobs/{name}", content)
         return True
@@ -327,7 +328,7 @@ def _build(
     database = Database(address or os.environ.get(DATABASE) or f"sqlite:///{made / 'site.sqlite'}")
     try:
         check_empty(database)
-        with database.writing() as connection:
+        with database.writing(any_schema=True) as connection:
             rows = _fill(connection, opened, manifest, tell)
             _move_boards(connection, manifest, made, target)
     finally:

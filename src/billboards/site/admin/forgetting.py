@@ -26,10 +26,13 @@ from billboards.show.documents import dumps
 from billboards.site.accounts import records as account_records
 from billboards.site.accounts.records import Account
 from billboards.site.admin.tidying import is_unnamed, remove_file
+from billboards.site.boards.packed_documents import change_texts
 from billboards.site.campaigns.annotator_records import Annotator, nameless
 from billboards.site.database import retention, trail
 from billboards.site.database.retention import DELETED_FILE
 from billboards.site.database.schema import (
+    access_requests,
+    account_invitations,
     accounts,
     annotator_pages,
     annotators,
@@ -37,6 +40,7 @@ from billboards.site.database.schema import (
     campaigns,
     cell_failures,
     deliveries,
+    entry_links,
     invitations,
     items,
     logs,
@@ -245,11 +249,25 @@ def forget_account(connection: Connection, account: Account, pseudonym: str) -> 
         "tokens": connection.execute(delete(tokens).where(tokens.c.account_id == account.id)).rowcount,
         "sessions": connection.execute(delete(sessions).where(sessions.c.account_id == account.id)).rowcount,
     }
+    gone["links, requests and invitations"] = _forget_address(connection, account)
     values = {"name": pseudonym, "email": None, "oidc_subject": None, "role": "submitter"}
+    values |= {"confirmed": None, "muted": None}
     connection.execute(update(accounts).where(accounts.c.id == account.id).values(**values))
     if team_is_own(connection, account):
         connection.execute(update(teams).where(teams.c.id == account.team_id).values(name=pseudonym))
     return gone
+
+
+def _forget_address(connection: Connection, account: Account) -> int:
+    """Delete every link, request and invitation that somebody was sent or made."""
+    email = (account.email or "").lower()
+    invited = account_invitations.c
+    theirs = (
+        (entry_links, (func.lower(entry_links.c.email) == email) | (entry_links.c.account_id == account.id)),
+        (access_requests, func.lower(access_requests.c.email) == email),
+        (account_invitations, (func.lower(invited.email) == email) | (invited.account_id == account.id)),
+    )
+    return sum(connection.execute(delete(table).where(where)).rowcount for table, where in theirs)
 
 
 def team_is_own(connection: Connection, account: Account) -> bool:
@@ -280,25 +298,23 @@ def file_of(submission: Submission) -> str:
 
 def rename_generators(connection: Connection, board: str, names: Mapping[str, str]) -> int:
     """Give generators other names in every past ranking of a board; the numbers stay. Returns how many rankings."""
-    changed = 0
-    for row in connection.execute(select(rankings).where(rankings.c.board == board)).mappings().all():
-        values = {"document": _renamed_text(row["document"], names)}
-        values |= {word: _renamed_places(row[word], names) for word in ("cause", "moves")}
+    changed = set(change_texts(connection, board, lambda text: _renamed_text(text, names)))
+    heads = select(*(rankings.c[word] for word in ("audience", "number", "cause", "moves")))
+    for row in connection.execute(heads.where(rankings.c.board == board)).mappings().all():
+        values = {word: _renamed_places(row[word], names) for word in ("cause", "moves")}
         if all(values[word] == row[word] for word in values):
             continue
-        where = [rankings.c[word] == row[word] for word in ("board", "audience", "number")]
-        connection.execute(update(rankings).where(*where).values(**values))
-        changed += 1
+        where = [rankings.c[word] == row[word] for word in ("audience", "number")]
+        connection.execute(update(rankings).where(rankings.c.board == board, *where).values(**values))
+        changed.add((row["audience"], row["number"]))
     for old, new in names.items():
         where = [standings.c.board == board, standings.c.side == "generator", standings.c.name == old]
         connection.execute(update(standings).where(*where).values(name=new))
-    return changed
+    return len(changed)
 
 
 def _renamed_text(text: str, names: Mapping[str, str]) -> str:
-    """A ranking's document with other names; of one that was thinned out there is none."""
-    if not text:
-        return text
+    """A ranking's document with other names."""
     document = json.loads(text)
     renamed = _renamed_document(document, names)
     return text if renamed == document else dumps(renamed)

@@ -12,7 +12,6 @@ import hmac
 import json
 import smtplib
 from dataclasses import dataclass
-from email.message import EmailMessage
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,8 +20,9 @@ from sqlalchemy import select
 from billboards.run.addresses import NoAddress, lies_inside
 from billboards.site.admin import deliveries
 from billboards.site.admin.deliveries import Delivery
+from billboards.site.admin.letters import UNWRITABLE, write_letter
 from billboards.site.database.schema import accounts, webhooks
-from billboards.site.settings import MailSettings, moment
+from billboards.site.settings import MailSettings
 from billboards.site.site import Site
 
 SIGNATURE = "X-Billboards-Signature"
@@ -48,11 +48,11 @@ def send_due(site: Site) -> int:
 def _send(site: Site, delivery: Delivery) -> bool:
     now = site.clock()
     later = now + FIRST_WAIT * 2**delivery.attempts
-    with site.database.writing() as connection:
+    with site.database.claiming() as connection:
         if not deliveries.claim(connection, delivery, until=max(later, now + 3 * PATIENCE)):
             return False
     refusal = _mail(site, delivery) if delivery.is_mail else _post(site, delivery)
-    with site.database.writing() as connection:
+    with site.database.claiming() as connection:
         if refusal is None:
             deliveries.settle(connection, delivery.id, "sent")
         elif refusal.final or delivery.attempts + 1 >= ATTEMPTS:
@@ -83,6 +83,8 @@ def _post(site: Site, delivery: Delivery) -> Refusal | None:
         )
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return Refusal(f"{type(error).__name__}: {error}")
+    except ValueError as error:
+        return Refusal(f"no address that can be asked: {error}", final=True)
     return None if answer.is_success else Refusal(f"answered {answer.status_code}", final=answer.status_code == 410)
 
 
@@ -94,11 +96,12 @@ def _is_owners(site: Site, delivery: Delivery) -> bool:
 
 def _inside(url: str) -> Refusal | None:
     """What speaks against an address that is not an owner's: it lies in the server's own network, or nowhere."""
-    host = urlsplit(url).hostname
     try:
-        inside = lies_inside(url)
+        host, inside = urlsplit(url).hostname, lies_inside(url)
     except NoAddress as error:
-        return Refusal(f"{host}: {error}")
+        return Refusal(f"its host can't be found: {error}")
+    except ValueError as error:
+        return Refusal(f"no web address: {error}", final=True)
     return Refusal(f"{host} lies in the server's own network", final=True) if inside else None
 
 
@@ -106,15 +109,34 @@ def _mail(site: Site, delivery: Delivery) -> Refusal | None:
     settings = site.settings.mail
     if settings is None:
         return Refusal("there is no [mail] in site.toml", final=True)
+    if reason := _unwanted(site, delivery):
+        return Refusal(reason, final=True)
     try:
+        message = write_letter(site, settings, delivery)
         with smtplib.SMTP(settings.host, settings.port, timeout=PATIENCE) as server:
             _log_in(server, settings)
-            server.send_message(_message(site, settings, delivery))
+            server.send_message(message)
     except smtplib.SMTPRecipientsRefused as error:
         return Refusal(f"refused: {error}", final=True)
     except (smtplib.SMTPException, OSError) as error:
         return Refusal(f"{type(error).__name__}: {error}")
+    except UNWRITABLE as error:
+        # An address, name or notice of which no mail can be made: it would fail again each time.
+        return Refusal(f"no e-mail can be written: {error}", final=True)
     return None
+
+
+def _unwanted(site: Site, delivery: Delivery) -> str | None:
+    """Why a mail that waits is no longer wanted: the person has switched it off, or has another address."""
+    about = delivery.payload.get(deliveries.MAIL)
+    if about is None:
+        return None
+    words = (accounts.c.email, accounts.c.muted, accounts.c.disabled)
+    with site.database.reading() as connection:
+        row = connection.execute(select(*words).where(accounts.c.id == about["account"])).one_or_none()
+    if row is None or row.disabled is not None or f"mailto:{row.email}" != delivery.target:
+        return "the account is disabled or has another address"
+    return "the person has switched this kind of mail off" if about["kind"] in (row.muted or ()) else None
 
 
 def _log_in(server: smtplib.SMTP, settings: MailSettings) -> None:
@@ -122,21 +144,3 @@ def _log_in(server: smtplib.SMTP, settings: MailSettings) -> None:
         server.starttls()
     if settings.user is not None:
         server.login(settings.user, settings.password or "")
-
-
-def _message(site: Site, settings: MailSettings, delivery: Delivery) -> EmailMessage:
-    payload = delivery.payload
-    message = EmailMessage()
-    message["From"], message["To"] = settings.sender, delivery.target.removeprefix("mailto:")
-    name = " ".join(str(payload["name"]).split())
-    says = payload.get("says", payload["state"])
-    message["Subject"] = f"[{payload['board']}] {name} is {says}"
-    lines = [f"{payload['kind']} {name}, version {payload['version']}, on board {payload['board']}: {says}"]
-    lines += [f"Reason: {payload['reason']}"] if payload["reason"] else []
-    lines += ["The platform was at fault; this did not cost any quota."] if payload["platform"] else []
-    lines.append(f"At {moment(payload['changed'])}.")
-    if site.settings.base_url:
-        path = payload.get("path", f"/submissions/{payload['id']}")
-        lines.append(f"{site.settings.base_url.rstrip('/')}{path}")
-    message.set_content("\n".join(lines))
-    return message

@@ -230,6 +230,9 @@ def list_chores(site: Site) -> tuple[Chore, ...]:
     rows, thinned = partial(RowChore, site), "rankings, but the last of each day"
     return (
         rows("expired log-ins", None, None, retention.sessions_over(now)),
+        rows("links that are over", None, None, retention.links_over(now)),
+        rows("requests decided a month ago", None, None, retention.requests_over(now)),
+        rows("invitations that are over", None, None, retention.invitations_over(now)),
         rows("expired leases", None, None, retention.leases_over(now)),
         rows("log lines", "log_days", kept.log_days, retention.log_lines(_before(now, kept.log_days))),
         rows("audit entries", "trail_days", kept.trail_days, retention.trail_entries(_before(now, kept.trail_days))),

@@ -9,7 +9,6 @@ hidden references can't be computed again by who has the folder; they stand in i
 from __future__ import annotations
 
 import shutil
-import tomllib
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,12 +28,12 @@ from billboards.board.folder import TextsFile, open_board
 from billboards.board.names import file_name
 from billboards.board.settings import FILE
 from billboards.board.writing import write_board, write_lines
-from billboards.reading import Problems
+from billboards.reading import Problems, toml_document
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import BlobTexts
 from billboards.site.boards.masked import Look
 from billboards.site.boards.ranking import ranking_options, ruled
-from billboards.site.boards.signatures import signed_ranking, site_keys
+from billboards.site.boards.signatures import can_sign, signed_ranking, site_keys
 from billboards.site.submissions.metric_folders import program_folder
 
 #: Rankings that a folder holds; a site keeps more of them under its history.
@@ -46,13 +45,14 @@ def write_folder(look: Look, target: Path) -> Path:
     """Write what an audience may have of a board as a folder that opens and ranks without the site."""
     before = ranking_options(look.live).before if look.judged else None
     board = replace(look.board, reference_free=ruled(look.live).reference_free, before=before)
-    if not look.referenced:
+    whole = look.referenced and look.shows_inputs
+    if not whole:
         board = replace(board, imported=_scores_alone(look))
     folder = write_board(board, target, in_order=True)
     for row in board.rows:
         if isinstance(row.load, TextsFile | BlobTexts):
             (folder / "generators" / f"{file_name(row.name)}.jsonl").write_bytes(row.load.raw())
-    if look.referenced:
+    if whole:
         _copy_imported(look, folder)
         _copy_cells(look, folder)
     _keep_rankings(look, folder)
@@ -86,10 +86,10 @@ def _copy_imported(look: Look, folder: Path) -> None:
     home = look.live.board.home
     if home is None or not look.board.imported:
         return
-    stated = tomllib.loads((home / FILE).read_text("utf-8-sig")).get("scores", {})
+    stated = toml_document((home / FILE).read_text("utf-8-sig")).get("scores", {})
     paths = named_files(home, "scores", ".tsv", lambda _: None, Problems())
     own = {column.source_name: column.signature for column in open_board(home).imported}
-    written = tomllib.loads((folder / FILE).read_text("utf-8"))["scores"]
+    written = toml_document((folder / FILE).read_text("utf-8"))["scores"]
     stated = {name: stated.get(name, {}) if name in own else written[name] for name in written}
     for column in look.board.imported:
         name = column.source_name
@@ -103,7 +103,7 @@ def _copy_imported(look: Look, folder: Path) -> None:
             # Scores were added on the site: the table is written anew, as its users know it.
             turned = {row: 0.0 - scores for row, scores in column.values.items()}
             write_lines(target, score_lines([instance.id for instance in look.board.instances], turned))
-    document = tomllib.loads((folder / FILE).read_text("utf-8"))
+    document = toml_document((folder / FILE).read_text("utf-8"))
     document["scores"] = stated
     (folder / FILE).write_text(tomli_w.dumps(document), "utf-8", newline="\n")
 
@@ -117,6 +117,9 @@ def _copy_cells(look: Look, folder: Path) -> None:
     versions = [row.version for row in board.rows]
     for key in look.live.told_cells.columns():
         look.live.told_cells.copy_to(store, key, versions, counts=not look.live.settings.hidden_references)
+    snapshot = look.live.snapshot
+    if look.live.site.published is not None and snapshot is not None:
+        store.date(datetime.fromtimestamp(snapshot.created, UTC).isoformat(timespec="seconds"))
 
 
 def _keep_rankings(look: Look, folder: Path) -> None:
@@ -135,7 +138,8 @@ def _keep_rankings(look: Look, folder: Path) -> None:
         signed = signed_ranking(look, snapshot, document)
         if signed is not None:
             archive.keep_signed(name, signed)
-    archive.keep_keys(site_keys(look.live.site).keys)
+    if can_sign(look.live.site):
+        archive.keep_keys(site_keys(look.live.site).keys)
 
 
 def _copy_programs(look: Look, folder: Path) -> None:

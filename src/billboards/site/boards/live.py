@@ -9,6 +9,7 @@ board can give its name away.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,17 +20,20 @@ from billboards.analyses._disclosed import Disclosure
 from billboards.board import Board, Generator, ImportedColumn, Outputs, Texts, digest
 from billboards.board._parts import LISTED
 from billboards.board.cells import ColumnKey
+from billboards.board.costs import COSTS
 from billboards.board.folder import open_board, read_texts
 from billboards.board.judgments import JudgmentColumns
 from billboards.board.private_share import without_private
-from billboards.errors import InvalidBoard, InvalidInput, MissingPart
+from billboards.errors import BoardUnreadable, InvalidBoard, InvalidInput, MissingPart, StoreFailed
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import installed_metric
 from billboards.reading import Problems
 from billboards.site.boards import registry, snapshots
+from billboards.site.boards.last_good import last_good
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.cache import Shelf
 from billboards.site.campaigns.judgments import with_campaigns
+from billboards.site.database import trail
 from billboards.site.settings import BoardSettings, read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
@@ -38,6 +42,8 @@ from billboards.site.submissions.given import find_blind_rows, given_hidden
 from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sent_scores import sent_column
 from billboards.site.work.cells import SqlCells
+
+log = logging.getLogger("billboards.site")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +69,10 @@ class LiveBoard:
     snapshot: Snapshot | None
     #: Whether programs were given outputs of a blind phase that is not revealed.
     has_blind_rows: bool = False
+    #: Whether the folder can't be read now, so that this is a copy of when it could.
+    is_copy: bool = False
+    #: Whether nobody but owners may read the inputs yet.
+    inputs_hidden: bool = False
 
     @cached_property
     def judgments_rest_hidden(self) -> bool:
@@ -75,7 +85,7 @@ class LiveBoard:
         if self.audience == "owners":
             return {}
         reasons = {
-            name: given_hidden(self.settings, metric, blind=self.has_blind_rows)
+            name: given_hidden(self.settings, metric, blind=self.has_blind_rows, inputs=self.inputs_hidden)
             for name, metric in self.metrics.items()
         }
         return {name: reason for name, reason in reasons.items() if reason is not None}
@@ -104,10 +114,12 @@ class LiveBoard:
 
     @cached_property
     def shown(self) -> Board:
-        """The board as this audience may read and download it: without references and judgments that are hidden."""
+        """The board as this audience may read and download it: without inputs, references and judgments hidden."""
         board = self.board
         if self.audience == "owners":
             return board
+        if self.inputs_hidden:
+            board = without_inputs(board)
         if self.settings.hidden_references:
             board = without_references(board)
         board = without_private(board)
@@ -120,7 +132,7 @@ class LiveBoard:
 ATTACHED = "attached:"
 _LIVE = Shelf[tuple[str, Audience], LiveBoard]()
 #: Boards as their owners wrote them, with folder and fingerprint.
-_FOLDERS = Shelf[str, tuple[tuple[str, str], Board]]()
+_FOLDERS = Shelf[str, tuple[tuple[str | int, ...], Board]]()
 
 
 def hides_judgments(settings: BoardSettings, board: Board) -> bool:
@@ -137,6 +149,25 @@ def without_references(board: Board) -> Board:
     ]
     instances = tuple(replace(instance, references=()) for instance in board.instances)
     return replace(board, instances=instances, rows=tuple(rows), references_used=None)
+
+
+def without_inputs(board: Board) -> Board:
+    """A board whose inputs nobody can read, neither where they stand nor as outputs that repeat them."""
+    inputs = tuple(instance.input for instance in board.instances)
+    rows = tuple(replace(row, load=_WithoutInputs(row, inputs)) for row in board.rows)
+    instances = tuple(replace(instance, input=None, image=None) for instance in board.instances)
+    return replace(board, instances=instances, rows=rows)
+
+
+@dataclass(frozen=True)
+class _WithoutInputs:
+    """Reads a generator's texts without those that are their input word for word."""
+
+    row: Outputs
+    inputs: tuple[str | None, ...]
+
+    def __call__(self) -> Texts:
+        return tuple(None if t == given else t for t, given in zip(self.row.texts, self.inputs, strict=True))
 
 
 @dataclass(frozen=True)
@@ -171,11 +202,32 @@ def live_board(site: Site, name: str, *, audience: Audience = "public") -> LiveB
     """The board as an audience sees it now; costs one look at its generation where nothing changed."""
     with site.database.reading() as connection:
         registered = registry.board(connection, name)
+    if inputs_opened(registered, site.clock()):
+        registered = open_inputs(site, name)
     cached = site.cache.get(_LIVE, (name, audience))
     if cached is not None and cached.generation == registered.generation:
         return cached
     with site.lock:
         return site.cache.put(_LIVE, (name, audience), _build(site, registered, audience))
+
+
+def inputs_opened(registered: registry.Registered, now: float) -> bool:
+    """Whether a phase from which everybody may read the inputs has opened since the board last changed."""
+    if not registered.settings.get("inputs_from"):
+        return False
+    opens = read_board_settings(registered.settings).inputs_open
+    return opens is not None and registered.changed < opens <= now
+
+
+def open_inputs(site: Site, name: str) -> registry.Registered:
+    """Say that everybody may read the inputs now, once, so that no kept page goes on without them."""
+    with site.database.writing() as connection:
+        registered, now = registry.board(connection, name), site.clock()
+        if inputs_opened(registered, now):
+            phase = registered.settings["inputs_from"]
+            trail.note(connection, "site", "board.inputs-opened", name, now=now, board=name, detail={"phase": phase})
+            trail.raise_generation(connection, name, now=now)
+        return registry.board(connection, name)
 
 
 def live_with_excluded(site: Site, name: str) -> LiveBoard:
@@ -238,6 +290,8 @@ def _build(
         unavailable=unavailable,
         snapshot=head,
         has_blind_rows=bool(blind),
+        is_copy=board.home != Path(registered.folder),
+        inputs_hidden=settings.withholds_inputs(site.clock()),
     )
 
 
@@ -276,11 +330,38 @@ def _completed(board: Board, column: ImportedColumn, cells: SqlCells) -> Importe
 def folder_board(site: Site, registered: registry.Registered) -> Board:
     """The board as its owner wrote it; opened again when the folder has changed."""
     with site.lock:
-        state = registered.folder, registered.fingerprint
+        state = _state(registered)
         cached = site.cache.get(_FOLDERS, registered.name)
-        if cached is None or cached[0] != state:
-            cached = site.cache.put(_FOLDERS, registered.name, (state, open_board(Path(registered.folder))))
+        # While a copy is shown, the folder is tried again whenever something about the board has changed.
+        if cached is None or cached[0] not in (state, (*state, registered.generation)):
+            cached = site.cache.put(_FOLDERS, registered.name, _opened(site, registered))
     return cached[1]
+
+
+def _state(registered: registry.Registered) -> tuple[str | int, ...]:
+    """What a board's folder and its owner's choice of metrics are known by."""
+    chosen = registered.settings.get("metrics")
+    return (registered.folder, registered.fingerprint, *(() if chosen is None else chosen))
+
+
+def _with_metrics(board: Board, registered: registry.Registered) -> Board:
+    """The board with the metrics that its owner chose on the site, if any."""
+    chosen = registered.settings.get("metrics")
+    return board if chosen is None else replace(board, metrics=tuple(chosen))
+
+
+def _opened(site: Site, registered: registry.Registered) -> tuple[tuple[str | int, ...], Board]:
+    """A board from its folder; where that can't be read, from the copy of when it could."""
+    try:
+        return _state(registered), _with_metrics(open_board(Path(registered.folder)), registered)
+    except (InvalidInput, StoreFailed) as error:
+        copy = last_good(site.data, registered.name, registered.fingerprint)
+        log.error(
+            "board %s: %s; %s", registered.name, error, "there is no copy" if copy is None else f"{copy} is shown"
+        )
+        if copy is None:
+            raise BoardUnreadable(f"board {registered.name}: {error}") from error
+    return (*_state(registered), registered.generation), _with_metrics(open_board(copy), registered)
 
 
 def submitted_row(site: Site, board: Board, submission: Submission, name: str) -> Outputs:
@@ -292,6 +373,8 @@ def submitted_row(site: Site, board: Board, submission: Submission, name: str) -
         description=settings.get("description"),
         paper=None if submission.anonymous else settings.get("paper"),
         url=None if submission.anonymous else settings.get("url"),
+        # A size or a price may tell who sent it.
+        **{name: None if submission.anonymous else settings.get(name) for name in COSTS},
     )
     return Outputs(
         name=name,

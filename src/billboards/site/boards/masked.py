@@ -22,13 +22,18 @@ from billboards.analyses._disclosed import (
     disclosed_overrating,
 )
 from billboards.analyses._findings import Findings
+from billboards.analyses._recomputed import read_verdicts
 from billboards.analyses._view import View, judged_matrix
 from billboards.analyses.agreement import AgreementStudy, other_source, study_agreement
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.compare import (
     DecidingOutput,
     GeneratorComparison,
+    GeneratorPairs,
     MetricComparison,
+    MetricPairs,
+    compare_all_metrics,
+    compare_every_two,
     compare_generators,
     compare_metrics,
 )
@@ -76,6 +81,11 @@ class Look:
         return self.live.audience == "owners" or not self.live.settings.hidden_references
 
     @cached_property
+    def shows_inputs(self) -> bool:
+        """Whether this audience may read the inputs."""
+        return self.live.audience == "owners" or not self.live.inputs_hidden
+
+    @cached_property
     def past_audience(self) -> Audience:
         """Whose past rankings this audience reads: owners have their own only where they see more than everybody."""
         return self.live.audience if self.live.snapshot is None else self.live.snapshot.audience
@@ -87,7 +97,7 @@ class Look:
 
     @cached_property
     def title(self) -> str:
-        return self.board.card.title or self.board.name
+        return self.live.settings.about.title or self.board.card.title or self.board.name
 
     @cached_property
     def ranking(self) -> Ranking | None:
@@ -108,7 +118,7 @@ class Look:
         audits = ((name, result_of(MetricAudit, audit)) for name, audit in document.get("audits", {}).items())
         computed = {name: disclosed_audit(audit, self._disclosure) for name, audit in audits}
         home = self.live.board.home
-        kept = () if home is None or not self.judged else Archive(home).audits()
+        kept = () if home is None or not (self.judged and self.shows_inputs) else Archive(home).audits()
         return computed | {audit.metric: audit for audit in sorted(kept, key=lambda audit: audit.severity)}
 
     def ranking_document(self, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,6 +167,14 @@ class Look:
     def _disclosure(self) -> Disclosure:
         """What this audience must not be told, whatever it was before a ranking was kept."""
         return self.live.disclosure
+
+    @cached_property
+    def recomputed(self) -> dict[str, str]:
+        """Metrics whose imported scores are not what their names say, each with what was found, by name."""
+        verdicts = read_verdicts(self.live.board.home)
+        metrics = () if self.ranking is None else self.ranking.metrics
+        words = {metric.name: verdicts[metric.signature].words for metric in metrics if metric.signature in verdicts}
+        return {name: text for name, text in words.items() if text}
 
     @property
     def withheld(self) -> dict[str, str]:
@@ -283,6 +301,16 @@ class Look:
                 for output in comparison.for_second
             ),
         )
+
+    def compare_every_two(self, names: Sequence[str], by: str | None) -> GeneratorPairs:
+        """Every two of several generators, under what this audience may know."""
+        return compare_every_two(self._counted, self.live.told_cells, names, by=by)
+
+    def compare_metrics_among(self, names: Sequence[str]) -> MetricPairs:
+        """Every two of several metrics."""
+        if not self.judged:
+            raise Refused("this board keeps its judgments hidden: metrics are compared by their places in the ranking")
+        return compare_all_metrics(self._counted, self.live.told_cells, among=names, draws=1000)
 
     def _readable(self, output: DecidingOutput, row: str, other: str | None = None) -> DecidingOutput:
         """An output with its texts from the board as it may be read, where a hidden reference is nobody's output."""

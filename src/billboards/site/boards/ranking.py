@@ -7,6 +7,7 @@ from dataclasses import replace
 from billboards.analyses._disclosed import Disclosure
 from billboards.analyses._families import family_where_hidden
 from billboards.analyses._findings import Findings
+from billboards.analyses._kept_rows import KeptRows
 from billboards.analyses._people import PEOPLE
 from billboards.analyses.rank import Ranking, RankingOptions, rank_board
 from billboards.board import Board
@@ -42,19 +43,24 @@ def folder_ranks(live: LiveBoard) -> str | None:
     return board.ranks if len(board.judgments) else None
 
 
-def rank_by_owner(live: LiveBoard, options: RankingOptions) -> Ranking:
-    """A live board's ranking under its owner's rules; a leader that is not there any more is passed over."""
+def rank_by_owner(live: LiveBoard, options: RankingOptions, kept: KeptRows | None = None) -> Ranking:
+    """A live board's ranking under its owner's rules; a leader that is not there any more is passed over.
+
+    kept: what the last ranking of this board worked out.
+    """
     board = ruled(live)
     if live.settings.hidden_judgments and PEOPLE in (options.by, board.by):
         options = replace(options, by=None if options.by == PEOPLE else options.by)
-        ranking = rank_board(replace(board, by=None if board.by == PEOPLE else board.by), live.cells, options)
+        ranking = rank_board(
+            replace(board, by=None if board.by == PEOPLE else board.by), live.cells, options, kept=kept
+        )
         return replace(ranking, notes=(*ranking.notes, "not ranked by people: their judgments are hidden"))
     try:
-        return rank_board(board, live.cells, options)
+        return rank_board(board, live.cells, options, kept=kept)
     except InvalidInput as error:
         if options.by is None:
             raise
-        ranking = rank_board(board, live.cells, replace(options, by=None))
+        ranking = rank_board(board, live.cells, replace(options, by=None), kept=kept)
         return replace(ranking, notes=(*ranking.notes, f"not ranked by {options.by}: {error}"))
 
 

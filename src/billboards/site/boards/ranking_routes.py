@@ -28,6 +28,7 @@ from billboards.site.web.api import (
     tagged_router,
     write_cursor,
 )
+from billboards.site.work.waiting import board_progress
 
 router = tagged_router("rankings")
 Reader = Annotated[Viewer, Depends(Permission("read"))]
@@ -99,6 +100,18 @@ class EnsembleFacts(BaseModel):
     ensemble: dict[str, Any]
 
 
+class ProgressOfBoard(BaseModel):
+    """How far a board has come on its way to its next ranking."""
+
+    done: int
+    total: int
+    failed: int
+    now: list[str] = Field(description="what is being computed at this moment")
+    seconds_left: float | None = Field(description="about how long the rest takes; null where that is not known")
+    is_ranked: bool = Field(description="whether there is a ranking already")
+    words: str
+
+
 @router.get("/keys", dependencies=[Depends(Permission("read"))])
 def list_keys(request: Request) -> list[KeyFacts]:
     """The public keys that rankings are or were signed with, the present one last."""
@@ -113,6 +126,22 @@ def read_ranking(request: Request, board: str, viewer: Reader) -> RankingFacts:
     if snapshot is None or document is None:
         raise UnknownName(f"ranking of {board}", "latest", ())
     return _facts(look, snapshot, document)
+
+
+@router.get("/boards/{board}/progress")
+def read_progress(request: Request, board: str, viewer: Reader) -> ProgressOfBoard:
+    """How many of the scores that the next ranking needs are computed, and what is computed now."""
+    look = look_of(request, board, viewer)
+    now = board_progress(site_of(request), look.name, look.live.audience)
+    return ProgressOfBoard(
+        done=now.done,
+        total=now.total,
+        failed=now.failed,
+        now=list(now.now),
+        seconds_left=now.seconds,
+        is_ranked=look.live.snapshot is not None,
+        words=now.words,
+    )
 
 
 @router.get("/boards/{board}/rankings")

@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 
 from billboards.analyses._disclosed import disclosed_audit, disclosed_overrating, without_people
 from billboards.analyses._findings import Findings
+from billboards.analyses._kept_rows import KeptRows
 from billboards.analyses.audit.columns import audit_columns
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.overrating import human_generators, measure_overrating
@@ -36,11 +37,13 @@ from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.site.submissions.consistency import BARS, inconsistency
 from billboards.site.submissions.doubts import copied_metrics, generator_doubts, kept_out
+from billboards.site.submissions.outcome import announce_ranked
 from billboards.site.work import leases
 from billboards.site.work.cells import KeptScores
 from billboards.site.work.leases import Lease
 
 _SCORES = Shelf[str, KeptScores]()
+_ROWS = Shelf[tuple[str, Audience], KeptRows]()
 
 
 def basis(live: LiveBoard) -> str:
@@ -60,42 +63,50 @@ def is_due(live: LiveBoard) -> bool:
 
 def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot | None:
     """Rank a board and keep what it says; None where another worker has taken the job meanwhile."""
-    live = _keeping(site, live_board(site, name, audience=audience))
-    audits, refused = audit_live(live)
-    findings = find_against(live, audits, refused)
+    begun = site.clock()
+    live = live_board(site, name, audience=audience)
+    # Audits look at the scores themselves; a ranking needs of most rows only what is kept of them.
+    audited = _keeping(site, live)
+    audits, refused = audit_live(audited)
+    findings = find_against(audited, audits, refused)
     climbed = climb_board(live)
     disclosure = replace(live.disclosure, rungs=climbed.rungs)
-    ranking = rank_by_owner(live, ranking_options(live, findings, disclosure))
+    rows = site.cache.get(_ROWS, (name, audience)) or site.cache.put(_ROWS, (name, audience), KeptRows())
+    ranking = rank_by_owner(live, ranking_options(live, findings, disclosure), rows)
     if disclosure.people:
         ranking = without_people(ranking)
     overrating = _overrating(live, ranking)
     audits = {name: disclosed_audit(audit, live.disclosure) for name, audit in audits.items()}
     now = site.clock()
-    with site.database.writing() as connection:
+    with site.database.writing(boards=[name]) as connection:
         if not leases.holds(connection, lease):
             return None
         leases.release(connection, lease)
         keep_rungs(connection, live, climbed, now=now)
         if ranking.ensemble is not None:
-            kept = snapshots.keep_ensemble(connection, ranking.ensemble, public=audience == "public", now=now)
-            ranking = replace(ranking, ensemble=kept)
+            ensemble = snapshots.keep_ensemble(connection, ranking.ensemble, public=audience == "public", now=now)
+            ranking = replace(ranking, ensemble=ensemble)
         document = _document(live, ranking, overrating, audits, findings)
         last = snapshots.latest(connection, name, audience)
         before = None if last is None else snapshots.document(connection, last)
         if last is not None and last.id == snapshots.document_id(document):
             snapshots.rebase(connection, last, basis(live), now=now)
             return last
-        return snapshots.keep(
+        kept = snapshots.keep(
             connection,
             name,
             audience,
             document,
             basis=basis(live),
-            cause=_cause(live, before, document) | _sources_changed(connection, live, last),
-            moves=_moves(before, document),
+            cause=cause_between(live, before, document) | _sources_changed(connection, live, last),
+            moves=moves_between(before, document),
             ensemble=None if ranking.ensemble is None else ranking.ensemble.signature,
             now=now,
+            seconds=now - begun,
         )
+        if audience == "public":
+            announce_ranked(connection, kept, live, ranking, now=now)
+        return kept
 
 
 def _keeping(site: Site, live: LiveBoard) -> LiveBoard:
@@ -187,7 +198,7 @@ def _document(
     return document | {"findings": kept} if kept else document
 
 
-def _cause(live: LiveBoard, before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> dict[str, Any]:
+def cause_between(live: LiveBoard, before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> dict[str, Any]:
     """Why there is a new ranking: who came, went or sent a new version since the last; else the board itself."""
     if before is None:
         return {"first": True, "added": [], "removed": [], "changed": []}
@@ -227,7 +238,7 @@ def _sources_changed(connection: Connection, live: LiveBoard, last: Snapshot | N
     return {"judgments": events} if events else {}
 
 
-def _moves(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[dict[str, Any]]:
+def moves_between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every metric and generator that came, went, or stands elsewhere among those that are in both rankings.
 
     None is no rank, or no place at all. Whoever only has another number, because somebody came in above, has not moved.
@@ -241,6 +252,9 @@ def _moves(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[d
             if name not in old or name not in new or was[name] != now[name]:
                 change = "new" if name not in old else "gone" if name not in new else "moved"
                 ranks = {"before": old.get(name), "after": new.get(name), "change": change}
+                if change == "moved":
+                    # Numbers change for newcomers too; this is where it went among those that were there before.
+                    ranks["among"] = [was[name], now[name]]
                 moves.append({"side": side, "name": name, **ranks})
     return moves if before is not None else []
 

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from billboards.errors import UnknownName
 from billboards.site.database import trail
 from billboards.site.database.schema import audit, boards
 
-#: What the audit trail says of a new board.
-ADDED = "board.added"
+#: What the audit trail says of a new board, of one whose folder can't be read, and of one that is as it was again.
+ADDED, UNREADABLE, MENDED = "board.added", "board.unreadable", "board.mended"
+#: What says that a board's folder can be read, or can't.
+FOLDER_STATES = (ADDED, UNREADABLE, MENDED, "board.edited", "board.moved")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,13 @@ def held_to_cards(connection: Connection) -> frozenset[str]:
     return frozenset(name for name, detail in connection.execute(added) if "draft" in detail)
 
 
+def folder_states(connection: Connection) -> dict[str, trail.Entry]:
+    """What was last said of each board's folder."""
+    last = select(func.max(audit.c.id)).where(audit.c.action.in_(FOLDER_STATES)).group_by(audit.c.board)
+    rows = connection.execute(select(audit).where(audit.c.id.in_(last))).mappings()
+    return {str(row["board"]): trail.Entry(**row) for row in rows}
+
+
 def add_board(
     connection: Connection, name: str, folder: str, fingerprint: str, *, draft: bool = False, now: float
 ) -> None:
@@ -58,10 +67,17 @@ def add_board(
 
 
 def change_board(
-    connection: Connection, name: str, action: str, *, actor: str, now: float, **values: Any
+    connection: Connection,
+    name: str,
+    action: str,
+    *,
+    actor: str,
+    now: float,
+    detail: Mapping[str, Any] | None = None,
+    **values: Any,
 ) -> Registered:
-    """Change what is written of a board, with a line of the audit trail."""
+    """Change what is written of a board, with a line of the audit trail, which says `detail` beside the values."""
     connection.execute(update(boards).where(boards.c.name == name).values(**values))
-    trail.note(connection, actor, action, name, now=now, board=name, detail=values)
+    trail.note(connection, actor, action, name, now=now, board=name, detail={**values, **(detail or {})})
     trail.raise_generation(connection, name, now=now)
     return board(connection, name)

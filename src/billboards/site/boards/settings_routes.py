@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, File, Form, Request, UploadFile
+from fastapi import Depends, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel
 
 from billboards.board.added_scores import NewColumn, read_needs
@@ -18,11 +18,16 @@ from billboards.site.boards import added_scores as attached
 from billboards.site.boards import registry
 from billboards.site.database import trail
 from billboards.site.database.trail import Entry
+from billboards.site.organise.declared import SettingsChanges, SettingsFacts
+from billboards.site.settings import read_board_settings
 from billboards.site.submissions import sending as submitting
 from billboards.site.web.api import Cursor, Limit, Page, page_of, read_cursor, tagged_router, write_cursor
 
 router = tagged_router("owners")
 Owner = Annotated[Viewer, Depends(Permission("administer"))]
+ActionWord = Annotated[
+    str | None, Query(max_length=100, description="an action such as board.settings, or the first word of several")
+]
 
 
 class EntryFacts(BaseModel):
@@ -59,19 +64,32 @@ class AddedScores(BaseModel):
     columns: list[AddedFacts]
 
 
-@router.patch("/boards/{board}/settings")
-def change_settings(request: Request, board: str, sent: dict[str, Any], viewer: Owner) -> dict[str, Any]:
-    """Change phases, quotas, what is hidden, and how the board is ranked; what is not named stays."""
-    return submitting.change_settings(site_of(request), viewer, board, sent).document()
+@router.get("/boards/{board}/settings", response_model=SettingsFacts, dependencies=[Depends(Permission("administer"))])
+def read_settings(request: Request, board: str) -> dict[str, Any]:
+    """Everything that owners decide about a board."""
+    with site_of(request).database.reading() as connection:
+        return read_board_settings(registry.board(connection, board).settings).document()
 
 
-@router.post("/boards/{board}/freeze")
+@router.patch("/boards/{board}/settings", response_model=SettingsFacts)
+def change_settings(request: Request, board: str, sent: SettingsChanges, viewer: Owner) -> dict[str, Any]:
+    """Change phases, quotas, what is hidden, how the board is ranked, what it tells; what is not named stays."""
+    return submitting.change_settings(site_of(request), viewer, board, sent.root).document()
+
+
+@router.post("/boards/{board}/freeze", response_model=SettingsFacts)
 def freeze(request: Request, board: str, viewer: Owner) -> dict[str, Any]:
     """Let nothing more come in or go."""
     return submitting.freeze(site_of(request), viewer, board).document()
 
 
-@router.post("/boards/{board}/reveal")
+@router.post("/boards/{board}/unfreeze", response_model=SettingsFacts)
+def unfreeze(request: Request, board: str, viewer: Owner) -> dict[str, Any]:
+    """Let a board change again."""
+    return submitting.unfreeze(site_of(request), viewer, board).document()
+
+
+@router.post("/boards/{board}/reveal", response_model=SettingsFacts)
 def reveal(request: Request, board: str, viewer: Owner) -> dict[str, Any]:
     """Show everybody the results of blind phases."""
     return submitting.reveal_results(site_of(request), viewer, board).document()
@@ -127,12 +145,30 @@ def add_scores(
 
 
 @router.get("/boards/{board}/audit", dependencies=[Depends(Permission("administer"))])
-def list_entries(request: Request, board: str, limit: Limit = 100, cursor: Cursor = None) -> Page[EntryFacts]:
+def list_entries(
+    request: Request, board: str, action: ActionWord = None, limit: Limit = 100, cursor: Cursor = None
+) -> Page[EntryFacts]:
     """Everything that happened on a board, the latest first."""
+    return _entries(request, board, action, limit, cursor)
+
+
+@router.get("/audit", dependencies=[Depends(Permission("administer"))])
+def list_all_entries(
+    request: Request, action: ActionWord = None, limit: Limit = 100, cursor: Cursor = None
+) -> Page[EntryFacts]:
+    """Everything that happened on the site, the latest first."""
+    return _entries(request, None, action, limit, cursor)
+
+
+def _entries(
+    request: Request, board: str | None, action: str | None, limit: int, cursor: str | None
+) -> Page[EntryFacts]:
     place = read_cursor(cursor, int)
     with site_of(request).database.reading() as connection:
-        registry.board(connection, board)
-        entries = trail.entries(connection, board=board, before=place[0] if place else None, limit=limit + 1)
+        if board is not None:
+            registry.board(connection, board)
+        before = place[0] if place else None
+        entries = trail.entries(connection, board=board, action=action, before=before, limit=limit + 1)
     page: Page[EntryFacts] = page_of(entries, limit, _entry, lambda entry: write_cursor(entry.id))
     return page
 

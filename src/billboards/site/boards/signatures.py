@@ -52,6 +52,11 @@ class SiteKeys:
         return self.keys[-1]
 
 
+def can_sign(site: Site) -> bool:
+    """Whether the site has a key that anybody could trust: one made for a moment has none."""
+    return site.published is None or site.published.signs
+
+
 def site_keys(site: Site) -> SiteKeys:
     """The keys of a site, made on first use; read anew each time, because another process may have made a new one."""
     path = site.data / SIGNING
@@ -115,6 +120,8 @@ def signed_ranking(look: Look, snapshot: Snapshot, kept: Mapping[str, Any]) -> S
     if snapshot.audience != "public" or not _is_everybodys(look, snapshot, document):
         return None
     site = look.live.site
+    if not can_sign(site):
+        return None
     keys = site_keys(site)
     digests = {"ranking": document_digest(document)}
     if overrating is not None:
@@ -148,5 +155,5 @@ def _hidden(look: Look) -> tuple[str, ...]:
     """What the board keeps from everybody."""
     settings = look.live.settings
     judgments = hides_judgments(settings, look.live.board)
-    parts = {"references": settings.hidden_references, "judgments": judgments}
+    parts = {"inputs": look.live.inputs_hidden, "references": settings.hidden_references, "judgments": judgments}
     return tuple(part for part, hidden in parts.items() if hidden)

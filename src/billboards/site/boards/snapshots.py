@@ -23,6 +23,7 @@ from billboards.analyses.ensemble import Ensemble
 from billboards.analyses.rank import Ranking
 from billboards.errors import Gone, UnknownName
 from billboards.show.documents import document_of, dumps, result_of
+from billboards.site.boards.packed_documents import packed_values, read_text
 from billboards.site.database import trail
 from billboards.site.database.schema import ensembles, rankings, standings
 
@@ -69,17 +70,20 @@ def keep(
     moves: Sequence[Mapping[str, Any]],
     ensemble: str | None,
     now: float,
+    seconds: float | None = None,
 ) -> Snapshot:
-    """Keep a document as the board's next snapshot; needs a writing transaction."""
+    """Keep a document as the board's next snapshot; needs a writing transaction. `seconds` is what it took."""
     last = latest(connection, board, audience)
     number = 1 if last is None else last.number + 1
     head: dict[str, Any] = {"board": board, "audience": audience, "number": number, "id": document_id(document)}
     head |= {"basis": basis, "created": now, "cause": dict(cause), "moves": list(moves), "ensemble": ensemble}
-    connection.execute(insert(rankings).values(**head, document=dumps(document)))
+    text = packed_values(connection, board, audience, number - 1, dumps(document, compact=True))
+    connection.execute(insert(rankings).values(**head, **text))
     places = [{"board": board, "audience": audience, "number": number, **place} for place in places_of(document)]
     if places:
         connection.execute(insert(standings), places)
-    detail = {"number": number, "audience": audience, "cause": dict(cause)}
+    detail: dict[str, Any] = {"number": number, "audience": audience, "cause": dict(cause)}
+    detail |= {} if seconds is None else {"seconds": round(seconds, 3)}
     trail.note(connection, "site", "ranking.kept", head["id"], now=now, board=board, detail=detail)
     trail.raise_generation(connection, board, now=now)
     return Snapshot(**head)
@@ -156,8 +160,7 @@ def _gone(connection: Connection, thinned: Snapshot) -> Gone:
 
 def document_text(connection: Connection, kept: Snapshot) -> str:
     """A snapshot's document as it was written."""
-    query = select(rankings.c.document).where(*_is(kept.board, kept.audience, kept.number))
-    return str(connection.execute(query).scalar_one())
+    return read_text(connection, kept.board, kept.audience, kept.number)
 
 
 def document(connection: Connection, kept: Snapshot) -> dict[str, Any]:
@@ -241,7 +244,7 @@ def keep_ensemble(connection: Connection, ensemble: Ensemble, *, public: bool, n
     return named
 
 
-_HEAD = [column for column in rankings.c if column.name != "document"]
+_HEAD = [column for column in rankings.c if column.name not in ("document", "packed", "base")]
 
 
 def _snapshot(row: RowMapping) -> Snapshot:

@@ -118,7 +118,7 @@ def next_item(site: Site, participant: Participant) -> Turn:
         review_campaign(site, campaign.id)
     if campaign.plan.schedule == "adaptive":
         adapt_schedule(site, campaign.id)
-    turn = next_turn(site, campaign.id, who)
+    turn = next_turn(site, campaign, who)
     return replace(turn, page=last_page(site, participant, turn))
 
 
@@ -157,7 +157,7 @@ def answer_survey(site: Site, participant: Participant, page: PageName, raw: Map
 
 def _keep_page(site: Site, participant: Participant, page: PageName, digest: str, checked: Mapping[str, Any]) -> None:
     now = site.clock()
-    with site.database.writing() as connection:
+    with site.database.writing(boards=[participant.campaign.board]) as connection:
         campaign, who = participant.campaign, participant.annotator
         standing = annotators.participation(connection, campaign.id, who.id)
         if standing is None or standing.state == "excluded":
@@ -208,17 +208,17 @@ def undo(site: Site, participant: Participant, answer_id: str) -> Turn:
     """Take back one's last answer: its item is opened again with what was answered."""
     _check_id(answer_id)
     now = site.clock()
-    with site.database.writing() as connection:
+    with site.database.writing(boards=[participant.campaign.board]) as connection:
         campaign = campaign_with_id(connection, participant.campaign.id)
         if answers.answer_with_id(connection, participant.annotator.id, answer_id) is None:
             _take_back(connection, campaign, participant.annotator, answer_id, now)
-    return next_turn(site, participant.campaign.id, participant.annotator)
+    return next_turn(site, participant.campaign, participant.annotator)
 
 
 def give_back(site: Site, participant: Participant, assignment: str) -> None:
     """Let somebody else have an item, or all that is left of a document."""
     now = site.clock()
-    with site.database.writing() as connection:
+    with site.database.writing(boards=[participant.campaign.board]) as connection:
         campaign = campaign_with_id(connection, participant.campaign.id)
         held = _held_item(connection, campaign, participant.annotator, assignment)
         if held.state == "open":
@@ -244,7 +244,7 @@ def _keep(
     asked = participant.campaign.template
     reads_source = asked.shows("input") and any(question.reads_source for question in asked.dimensions)
     board = campaign_board(site, participant.campaign) if reads_source else None
-    with site.database.writing() as connection:
+    with site.database.writing(boards=[participant.campaign.board]) as connection:
         earlier = answers.answer_with_id(connection, who.id, answer_id)
         if earlier is not None:
             return _saved(connection, earlier, repeated=True)

@@ -105,12 +105,6 @@ def payment(connection: Connection, payment_id: str) -> Payment:
     return Payment(**row)
 
 
-def list_payments(connection: Connection, study_id: str) -> tuple[Payment, ...]:
-    """A study's payments, the oldest first."""
-    query = select(payments).where(payments.c.study_id == study_id).order_by(payments.c.created, payments.c.id)
-    return tuple(Payment(**row) for row in connection.execute(query).mappings())
-
-
 def move_payment(
     connection: Connection, payment_id: str, to: PaymentState, *, now: float, reason: str | None = None
 ) -> None:

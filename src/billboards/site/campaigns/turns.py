@@ -121,11 +121,11 @@ class Turn:
         return MESSAGES[self.state]
 
 
-def next_turn(site: Site, campaign_id: str, who: Annotator) -> Turn:
+def next_turn(site: Site, campaign: Campaign, who: Annotator) -> Turn:
     """The item an annotator holds, or the next one, or why there is none."""
     now = site.clock()
-    with site.database.writing() as connection:
-        campaign = campaign_with_id(connection, campaign_id)
+    with site.database.writing(boards=[campaign.board]) as connection:
+        campaign = campaign_with_id(connection, campaign.id)
         decision = _decide(connection, campaign, who, now)
         progress = count_progress(connection, campaign, who.id)
         if not isinstance(decision, Assignment):

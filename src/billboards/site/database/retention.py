@@ -34,12 +34,16 @@ from sqlalchemy import (
 )
 
 from billboards.site.boards import snapshots
+from billboards.site.boards.packed_documents import read_text, replace_text
 from billboards.site.campaigns.annotator_records import NAMELESS
 from billboards.site.database.schema import (
+    access_requests,
+    account_invitations,
     annotators,
     audit,
     campaigns,
     deliveries,
+    entry_links,
     leases,
     logs,
     participations,
@@ -53,6 +57,7 @@ from billboards.site.database.schema import (
 from billboards.site.submissions.records import TERMINAL
 
 DAY = 86400.0
+MONTH = 30 * DAY
 #: States that a submission never leaves, and in which nobody needs its file.
 OVER = ("withdrawn", "rejected")
 #: What a submission says of its file after that was deleted.
@@ -82,6 +87,24 @@ class OldRows:
 def sessions_over(now: float) -> OldRows:
     """Log-ins that have expired."""
     return OldRows(sessions, sessions.c.expires <= now)
+
+
+def links_over(now: float) -> OldRows:
+    """Links that were used or ran out a day ago, and such that were never sent."""
+    over = func.coalesce(entry_links.c.used, entry_links.c.expires, entry_links.c.created) < now - DAY
+    return OldRows(entry_links, over)
+
+
+def requests_over(now: float) -> OldRows:
+    """Requests for access that were decided a month ago."""
+    return OldRows(access_requests, access_requests.c.decided < now - MONTH)
+
+
+def invitations_over(now: float) -> OldRows:
+    """Invitations that were accepted, revoked or ran out a month ago."""
+    columns = account_invitations.c
+    over = func.coalesce(columns.accepted, columns.revoked, columns.expires) < now - MONTH
+    return OldRows(account_invitations, over)
 
 
 def leases_over(now: float) -> OldRows:
@@ -135,7 +158,11 @@ class OldRanking:
 
 
 def old_rankings(connection: Connection, before: float, cited: Collection[str] = ()) -> list[OldRanking]:
-    """Rankings older than a time but the last of each day (UTC), the latest of all, and those that are cited."""
+    """Rankings older than a time but the last of each day (UTC), the latest of all, and those that are cited.
+
+    Later ones come first: an earlier one may be what they are kept as differences to, and would be replaced as their
+    base again and again.
+    """
     query = select(*(rankings.c[word] for word in ("board", "audience", "number", "id", "created")))
     query = query.where(snapshots.IS_KEPT).order_by(rankings.c.board, rankings.c.audience, rankings.c.number)
     rows = connection.execute(query).all()
@@ -143,7 +170,7 @@ def old_rankings(connection: Connection, before: float, cited: Collection[str] =
     latest = {(row.board, row.audience): row.number for row in rows}
     return [
         OldRanking(row.board, row.audience, row.number)
-        for row in rows
+        for row in reversed(rows)
         if row.created < before
         and row.id not in cited
         and row.number != latest[row.board, row.audience]
@@ -153,24 +180,26 @@ def old_rankings(connection: Connection, before: float, cited: Collection[str] =
 
 def measure_rankings(connection: Connection, old: Iterable[OldRanking]) -> Amount:
     """How many rankings may be thinned out, and the bytes of what they say."""
-    size = select(_bytes(connection, rankings.c.document))
+    size = select(_bytes(connection, rankings.c.document) + _packed_bytes(connection))
     return sum((Amount(1, connection.execute(size.where(*_is(ranking))).scalar() or 0) for ranking in old), Amount())
 
 
 def thin(connection: Connection, old: OldRanking) -> Amount:
     """Delete what a ranking said; nothing where it is gone already. Needs a writing transaction."""
-    query = select(rankings.c.document, _bytes(connection, rankings.c.document))
+    query = select(_bytes(connection, rankings.c.document) + _packed_bytes(connection))
     row = connection.execute(query.where(*_is(old), snapshots.IS_KEPT)).one_or_none()
     if row is None:
         return Amount()
     # By their whole keys: the places of one ranking lie among those of all others.
     key = [standings.c[word] == getattr(old, word) for word in ("board", "audience", "number")]
     key += [standings.c.side == bindparam("of_side"), standings.c.name == bindparam("of_name")]
-    places = [{"of_side": place["side"], "of_name": place["name"]} for place in snapshots.places_of(json.loads(row[0]))]
+    document = json.loads(read_text(connection, old.board, old.audience, old.number))
+    places = [{"of_side": place["side"], "of_name": place["name"]} for place in snapshots.places_of(document)]
     if places:
         connection.execute(delete(standings).where(*key), places)
-    connection.execute(update(rankings).where(*_is(old)).values(basis="", moves=[], document=""))
-    return Amount(1, int(row[1]))
+    replace_text(connection, old.board, old.audience, old.number, "")
+    connection.execute(update(rankings).where(*_is(old)).values(basis="", moves=[]))
+    return Amount(1, int(row[0]))
 
 
 def annotators_over(connection: Connection, before: float) -> dict[int, int]:
@@ -226,6 +255,12 @@ def named_files(connection: Connection) -> set[str]:
 
 def _is(old: OldRanking) -> tuple[ColumnElement[bool], ...]:
     return tuple(rankings.c[word] == getattr(old, word) for word in ("board", "audience", "number"))
+
+
+def _packed_bytes(connection: Connection) -> ColumnElement[int]:
+    """How many bytes a packed document takes."""
+    length = func.octet_length if connection.dialect.name == "postgresql" else func.length
+    return func.coalesce(length(rankings.c.packed), 0)
 
 
 def _bytes(connection: Connection, column: Column[Any] | None) -> ColumnElement[int]:

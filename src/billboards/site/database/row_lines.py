@@ -73,7 +73,7 @@ def row_of_line(table: Table, line: str) -> Row:
     if not isinstance(values, list):
         raise TypeError("a row is a list")
     pairs = zip(_columns(table), values, strict=True)
-    return {c.name: base64.b64decode(v, validate=True) if isinstance(c.type, LargeBinary) else v for c, v in pairs}
+    return {column.name: _value(value, binary=isinstance(column.type, LargeBinary)) for column, value in pairs}
 
 
 def _columns(table: Table) -> list[Column[Any]]:
@@ -83,6 +83,10 @@ def _columns(table: Table) -> list[Column[Any]]:
 
 def _plain(value: Any, *, binary: bool) -> Any:
     return base64.b64encode(value).decode() if binary and value is not None else value
+
+
+def _value(value: Any, *, binary: bool) -> Any:
+    return base64.b64decode(value, validate=True) if binary and value is not None else value
 
 
 def tables_of(connection: Connection, revision: str | None = REVISION) -> tuple[Table, ...]:

@@ -27,6 +27,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 metadata = MetaData(
@@ -39,7 +40,7 @@ metadata = MetaData(
 )
 
 #: The migration that brings a database to these tables.
-REVISION = "0006"
+REVISION = "0011"
 
 boards = Table(
     "boards",
@@ -49,6 +50,32 @@ boards = Table(
     Column("fingerprint", String(64), nullable=False),
     Column("settings", JSON, nullable=False),
     Column("generation", Integer, nullable=False),
+    Column("changed", Float, nullable=False),
+)
+
+board_logos = Table(
+    "board_logos",
+    metadata,
+    Column("board", String(200), ForeignKey("boards.name"), primary_key=True),
+    Column("media_type", String(50), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("changed", Float, nullable=False),
+)
+
+#: Boards that owners make in the browser and have not published; their folders lie in DATA/drafts.
+board_drafts = Table(
+    "board_drafts",
+    metadata,
+    Column("name", String(200), primary_key=True),
+    Column("source", String(20), nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("problems", JSON, nullable=False),
+    Column("notes", JSON, nullable=False),
+    Column("findings", JSON, nullable=False),
+    Column("actor", String(200), nullable=False),
+    Column("created", Float, nullable=False),
     Column("changed", Float, nullable=False),
 )
 
@@ -70,6 +97,12 @@ accounts = Table(
     Column("role", String(20), nullable=False),
     Column("oidc_subject", String(500), unique=True),
     Column("created", Float, nullable=False),
+    Column("disabled", Float),
+    #: When the person showed, by a link, that the address is theirs.
+    Column("confirmed", Float),
+    Column("lead", Boolean, nullable=False, server_default=false()),
+    #: Kinds of mail that the person has switched off.
+    Column("muted", JSON),
 )
 
 tokens = Table(
@@ -82,6 +115,9 @@ tokens = Table(
     Column("created", Float, nullable=False),
     Column("last_used", Float),
     Column("revoked", Float),
+    #: What it is good for; None is everything that its account may do.
+    Column("scope", String(20)),
+    Column("expires", Float),
 )
 
 sessions = Table(
@@ -92,6 +128,75 @@ sessions = Table(
     Column("csrf", String(64), nullable=False),
     Column("created", Float, nullable=False),
     Column("expires", Float, nullable=False),
+    Column("token_id", Integer),
+    Column("last_used", Float),
+    Column("agent", String(200)),
+)
+
+#: Links that let somebody in once. The text in the mail is made when the mail is sent, and only its digest is kept.
+entry_links = Table(
+    "entry_links",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", String(64), unique=True),
+    Column("purpose", String(20), nullable=False),
+    Column("email", String(320), nullable=False),
+    Column("account_id", Integer, ForeignKey("accounts.id")),
+    Column("next", Text, nullable=False),
+    Column("client", String(64), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("expires", Float),
+    Column("used", Float),
+    Column("tries", Integer, nullable=False),
+    Index("ix_entry_links_email_created", "email", "created"),
+    Index("ix_entry_links_client_created", "client", "created"),
+)
+
+access_requests = Table(
+    "access_requests",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("email", String(320), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("team", String(200)),
+    Column("words", Text, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("decided", Float),
+    Column("decided_by", String(200)),
+    Column("reason", Text),
+)
+
+account_invitations = Table(
+    "account_invitations",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", String(64), unique=True),
+    Column("email", String(320), nullable=False),
+    Column("name", String(200)),
+    Column("team", String(200), nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("lead", Boolean, nullable=False),
+    Column("invited_by", Integer, ForeignKey("accounts.id"), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("sent", Float),
+    Column("expires", Float),
+    Column("accepted", Float),
+    Column("revoked", Float),
+    Column("account_id", Integer, ForeignKey("accounts.id")),
+    Column("tries", Integer, nullable=False),
+)
+
+#: Reminders of a phase's end that were put into the outbox, so that each goes out once.
+reminders = Table(
+    "reminders",
+    metadata,
+    Column("board", String(200), nullable=False),
+    Column("phase", String(200), nullable=False),
+    Column("closes", Float, nullable=False),
+    Column("days", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+    PrimaryKeyConstraint("board", "phase", "closes", "days"),
 )
 
 submissions = Table(
@@ -208,6 +313,9 @@ rankings = Table(
     Column("moves", JSON, nullable=False),
     Column("ensemble", Text),
     Column("document", Text, nullable=False),
+    #: The document where it is kept packed, and the number of the ranking that it differs from; see `packed_documents`.
+    Column("packed", LargeBinary),
+    Column("base", Integer),
     PrimaryKeyConstraint("board", "audience", "number"),
 )
 
@@ -222,6 +330,21 @@ standings = Table(
     Column("rank", Integer),
     Column("value", Float),
     PrimaryKeyConstraint("board", "audience", "side", "name", "number"),
+)
+
+suite_rankings = Table(
+    "suite_rankings",
+    metadata,
+    Column("suite", String(200), nullable=False),
+    Column("audience", String(20), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("id", String(64), nullable=False),
+    Column("basis", String(64), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("boards", JSON, nullable=False),
+    Column("places", JSON, nullable=False),
+    Column("document", Text, nullable=False),
+    PrimaryKeyConstraint("suite", "audience", "number"),
 )
 
 ensembles = Table(

@@ -54,18 +54,48 @@ def entries(
     *,
     board: str | None = None,
     subject: str | None = None,
+    action: str | None = None,
     before: int | None = None,
     limit: int = 100,
 ) -> tuple[Entry, ...]:
-    """The audit trail, the latest first."""
+    """The audit trail, the latest first; an `action` such as board means all that begin with it, too."""
     query = select(audit).order_by(audit.c.id.desc()).limit(limit)
     if board is not None:
         query = query.where(audit.c.board == board)
     if subject is not None:
         query = query.where(audit.c.subject == subject)
+    if action is not None:
+        query = query.where((audit.c.action == action) | audit.c.action.startswith(f"{action}.", autoescape=True))
     if before is not None:
         query = query.where(audit.c.id < before)
     return tuple(Entry(**row) for row in connection.execute(query).mappings())
+
+
+def actions(connection: Connection, *, board: str | None = None) -> tuple[str, ...]:
+    """Every action that the trail holds, of a board or of the whole site, by name."""
+    query = select(audit.c.action).distinct().order_by(audit.c.action)
+    if board is not None:
+        query = query.where(audit.c.board == board)
+    return tuple(connection.execute(query).scalars())
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any], place: str = "") -> dict[str, list[Any]]:
+    """What differs between two documents: by its key, the value before and the value after."""
+    differences: dict[str, list[Any]] = {}
+    for key in (*before, *(key for key in after if key not in before)):
+        old, new = before.get(key), after.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            differences |= changes(old, new, f"{place}{key}.")
+        elif old != new:
+            differences[f"{place}{key}"] = [old, new]
+    return differences
+
+
+def latest(connection: Connection, board: str, action: str) -> Entry | None:
+    """The last line of one action on a board."""
+    query = select(audit).where(audit.c.board == board, audit.c.action == action).order_by(audit.c.id.desc()).limit(1)
+    row = connection.execute(query).mappings().one_or_none()
+    return None if row is None else Entry(**row)
 
 
 def since(connection: Connection, board: str, after: int, actions: Collection[str]) -> tuple[Entry, ...]:

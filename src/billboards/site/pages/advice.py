@@ -24,6 +24,9 @@ from billboards.site.web.asking import Ask, Pages, reading
 from billboards.site.web.rendering import Body
 
 router = APIRouter()
+
+#: The words of an address that say what advice is asked for.
+WORDS = ("task", "language", "references", "cost")
 routes = tagged_router("advice")
 Reader = Annotated[Viewer, Depends(Permission("read"))]
 
@@ -82,7 +85,7 @@ def _suite_evidence(ask: Ask) -> Evidence:
 
 def _question(query: QueryParams) -> Question:
     """What the address asks; a word that means nothing is refused."""
-    words = {key: query.get(key, "").strip() for key in ("task", "language", "references", "cost")}
+    words = {key: query.get(key, "").strip() for key in WORDS}
     for key, word in words.items():
         if len(word) > _LONGEST:
             raise InvalidInput(f"{key} is longer than {_LONGEST} letters")
@@ -124,10 +127,10 @@ def _document_address(ask: Ask, address: str, advice: Advice | None) -> str | No
     if advice is None:
         return None
     base = "/api/v1/advice" if address == "/advice" else f"{address}.json"
-    return base + addresses.asked({key: ask.query.get(key) for key in ("task", "language", "references", "cost")})
+    return base + addresses.asked({key: ask.query.get(key) for key in WORDS})
 
 
-router.add_route("/advice", reading(show_advice), include_in_schema=False)
+router.add_route("/advice", reading(show_advice, words=WORDS), include_in_schema=False)
 # Results of suites change without a board's doing; see suites.py.
 router.add_route("/suites/{suite}/advice", reading(show_suite_advice, kept=False), include_in_schema=False)
 router.add_route("/suites/{suite}/advice.json", reading(send_suite_advice, kept=False), include_in_schema=False)

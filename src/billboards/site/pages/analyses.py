@@ -8,7 +8,9 @@ with which command that is done.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import re
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Union
 
@@ -19,12 +21,24 @@ from starlette.responses import Response
 
 from billboards.analyses import Analysis, Result, analysis_named, summaries
 from billboards.board import Slice
-from billboards.errors import InvalidInput, NotEnoughData
+from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.options import Option
 from billboards.show.documents import document_model
+from billboards.show.table import Table
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, look_of
 from billboards.site.boards.masked import Look
+from billboards.site.cache import Shelf
+from billboards.site.pages.charts import Drawer, chart_file, leading_to, split_ending
+from billboards.site.pages.figures import Figure, living_files, source_words
+from billboards.site.pages.table_files import (
+    FORMATS,
+    TABLE_OPTIONS,
+    arranged_tables,
+    table_file,
+    table_names,
+    table_options,
+)
 from billboards.site.web import addresses
 from billboards.site.web.api import tagged_router
 from billboards.site.web.asking import Ask, reading
@@ -36,8 +50,6 @@ Reader = Annotated[Viewer, Depends(Permission("read"))]
 
 #: What a page can't be asked for: files on the server.
 _HIDDEN_TYPES = (Path,)
-#: A picture carries its own colours and can do nothing else.
-_PICTURE = (("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'"),)
 #: The parts of a view that may be chosen, and what each means.
 _VIEW = {
     "aggregate": "the aggregate or dimension of judgments",
@@ -45,6 +57,10 @@ _VIEW = {
     "document": "only the instances of this document",
     "tag": "only the instances with this tag",
 }
+
+
+#: Answers of a site that is being published.
+_ANSWERS = Shelf[tuple[Hashable, ...], Result[Any]]()
 
 
 class AnalysisHead(BaseModel):
@@ -66,12 +82,25 @@ def chosen_words(asked: Analysis[Any, Any]) -> list[str]:
     return words + (["domain", "document", "tag"] if "part" in asked.view else [])
 
 
+def _words(params: Mapping[str, str]) -> tuple[str, ...]:
+    """The words of an address that the page of an analysis reads."""
+    asked = analysis_named(_name(params["analysis"]))
+    own = (option.outer for option in offered(asked))
+    return (*dict.fromkeys((*chosen_words(asked), *own, *TABLE_OPTIONS, "asked", "theme", "file")),)
+
+
 def answer(look: Look, asked: Analysis[Any, Any], query: Mapping[str, Any]) -> Result[Any]:
     """An analysis asked of what this audience may see."""
     chosen: dict[str, Any] = {"aggregate": query.get("aggregate") or None}
     if "part" in asked.view:
         chosen["part"] = Slice(**{word: query.get(word) or None for word in ("domain", "document", "tag")})
-    return asked.run(look.view.choosing(**chosen), **(options_of_owner(look, asked) | _given(asked, query)))
+    options = options_of_owner(look, asked) | _given(asked, query)
+    if look.live.site.published is None:
+        return asked.run(look.view.choosing(**chosen), **options)
+    # Page, files, charts and document of one answer are written one after the other.
+    key = look.name, look.live.generation, asked.name, repr(sorted(options.items())), repr(sorted(chosen.items()))
+    kept = look.live.site.cache.get(_ANSWERS, key)
+    return kept or look.live.site.cache.put(_ANSWERS, key, asked.run(look.view.choosing(**chosen), **options))
 
 
 def options_of_owner(look: Look, asked: Analysis[Any, Any]) -> dict[str, Any]:
@@ -119,11 +148,17 @@ def show_analysis(ask: Ask) -> Body:
         result = answer(look, asked, query)
     except (NotEnoughData, InvalidInput) as error:
         problem = str(error)
+    tables: list[tuple[Table, list[tuple[str, str]]]] = []
+    try:
+        tables = [] if result is None else _shown_tables(ask, look, result)
+    except InvalidInput as error:
+        problem = str(error)
     defaults = options_of_owner(look, asked)
     fields = [_field(option, query.get(option.name, defaults.get(option.name))) for option in offered(asked)]
     own = addresses.board(look.name, "analyses", ask.params["analysis"])
     asking = ask.query.multi_items()
-    charts = [] if result is None else [_chart_address(own, asking, k) for k in range(len(result.drawn()))]
+    drawn = [] if result is None else result.drawn()
+    charts = [_figure(look, draw, own, asking, k) for k, draw in enumerate(drawn)]
     return ask.board_page(
         "analysis",
         look,
@@ -134,26 +169,59 @@ def show_analysis(ask: Ask) -> Body:
         choices=[{"name": word, "help": _VIEW[word], "value": query.get(word) or ""} for word in chosen_words(asked)],
         result=result,
         problem=problem,
+        tables=tables,
+        arranging={word: ask.query.get(word, "") for word in TABLE_OPTIONS},
         charts=charts,
+        living=living_files(),
         document=f"/api/v1{own}{addresses.asked(dict(asking))}",
     )
 
 
-def show_chart_of(ask: Ask) -> Body:
-    """A chart of an analysis, as a picture."""
-    from billboards.show.plot import to_svg
+def _shown_tables(ask: Ask, look: Look, result: Result[Any]) -> list[tuple[Table, list[tuple[str, str]]]]:
+    """The tables as the address wants them, each with the addresses of its files."""
+    options, asking = table_options(ask.query), dict(ask.query.multi_items())
+    own = addresses.board(look.name, "analyses", ask.params["analysis"], "files")
+    shown = []
+    for name, table in zip(table_names(result.tables), result.tables, strict=True):
+        with suppress(UnknownName):
+            files = [(words, f"{own}/{name}.{end}{addresses.asked(asking)}") for end, (words, _) in FORMATS.items()]
+            shown.append((arranged_tables([table], options)[0], files))
+    if result.tables and not shown:
+        arranged_tables(result.tables, options)
+    return shown
 
+
+def send_table_of(ask: Ask) -> Body:
+    """A table of an analysis as it is shown, as a file."""
+    look, asked = ask.look(), analysis_named(_name(ask.params["analysis"]))
+    tables = answer(look, asked, _from_address(asked, ask)).tables
+    prefix = re.sub(r"[^\w.-]+", "-", f"{look.name}-{asked.name}", flags=re.ASCII)
+    return table_file(tables, table_options(ask.query), ask.params["file"], prefix)
+
+
+def show_chart_of(ask: Ask) -> Body:
+    """A chart of an analysis: as a picture, for a browser to bring to life, or its data."""
     look, asked = ask.look(), analysis_named(_name(ask.params["analysis"]))
     drawn = answer(look, asked, _from_address(asked, ask)).drawn()
-    number = ask.params["number"].removesuffix(".svg")
+    number, ending = split_ending(ask.params["number"])
     if not number.isdecimal() or int(number) >= len(drawn):
         raise NotEnoughData(f"{asked.name} has no chart {number} here")
-    chart = drawn[int(number)]("dark" if ask.query.get("theme") == "dark" else "light")
-    return Body(to_svg(chart, titled=False).encode(), "image/svg+xml", headers=_PICTURE)
+    name = f"{look.name}-{asked.name}-{number}"
+    return chart_file(drawn[int(number)], ending or ".svg", name, ask.query, leading_to(look))
 
 
-def _chart_address(own: str, asking: list[tuple[str, str]], number: int) -> str:
-    return f"{own}/charts/{number}.svg{addresses.asked(dict(asking))}"
+def _figure(look: Look, draw: Drawer, own: str, asking: list[tuple[str, str]], number: int) -> Figure:
+    """A chart of an answer, under its finding."""
+    from billboards.show.living import title_of
+
+    title, subtitle = title_of(draw("light"))
+    return Figure(
+        title=title,
+        description=f"Chart: {title}. {subtitle} The numbers are in the table above.",
+        address=f"{own}/charts/{number}",
+        query=addresses.asked(dict(asking)),
+        source=source_words(look),
+    )
 
 
 def _field(option: Option, value: Any) -> dict[str, Any]:
@@ -247,5 +315,12 @@ def add_every_route() -> None:
 
 add_every_route()
 router.add_route("/boards/{board}/analyses", reading(list_analyses), include_in_schema=False)
-router.add_route("/boards/{board}/analyses/{analysis}", reading(show_analysis), include_in_schema=False)
-router.add_route("/boards/{board}/analyses/{analysis}/charts/{number}", reading(show_chart_of), include_in_schema=False)
+router.add_route("/boards/{board}/analyses/{analysis}", reading(show_analysis, words=_words), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/analyses/{analysis}/files/{file}",
+    reading(send_table_of, words=_words),
+    include_in_schema=False,
+)
+router.add_route(
+    "/boards/{board}/analyses/{analysis}/charts/{number}", reading(show_chart_of, words=_words), include_in_schema=False
+)

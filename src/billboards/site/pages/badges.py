@@ -9,7 +9,7 @@ from html import escape
 
 from billboards.analyses.rank import Ranking, best_metric
 from billboards.errors import UnknownName
-from billboards.show.words import one_line, rank_texts, value_text
+from billboards.show.words import listed, one_line, rank_texts, value_text
 
 #: Pixels that a letter of the badge's font takes; text is stretched to fit exactly.
 LETTER = 6.6
@@ -32,6 +32,24 @@ def metric_words(ranking: Ranking) -> str:
     if ranking.ranked_by == "ensemble" and ensemble is not None:
         return f"ensemble {value_text(ensemble.correlation, 3)}"
     return "none yet" if best is None else f"{one_line(best.label)} {value_text(best.correlation, 3)}"
+
+
+def own_metric_words(ranking: Ranking, name: str) -> str:
+    """What the badge of one metric says."""
+    ranks = rank_texts([metric.rank for metric in ranking.metrics])
+    for metric, rank in zip(ranking.metrics, ranks, strict=True):
+        if metric.name == name:
+            ranked = sum(other.rank is not None for other in ranking.metrics)
+            if metric.rank is None:
+                return "not ranked"
+            return f"#{rank} of {ranked}, {value_text(metric.correlation, 3)}"
+    raise UnknownName("metric", name, (metric.name for metric in ranking.metrics))
+
+
+def ranking_words(ranking: Ranking, number: int) -> str:
+    """What the badge of a ranking says: its number, and who leads."""
+    first = [standing.name for standing in ranking.generators if standing.rank == 1]
+    return f"ranking {number}" + (f", {one_line(listed(first[:2]))} first" if len(first) in (1, 2) else "")
 
 
 def badge(left: str, right: str) -> str:

@@ -125,7 +125,9 @@ function arrange() {
     query.delete("pin");
     for (const key of hidden) query.append("hide", key);
     for (const key of pinned) query.append("pin", key);
+    query.set("columns", "all");
   });
+  keepColumns();
   say(`${wanted.length - hidden.size} of ${wanted.length} columns shown, ${pinned.length} pinned.`);
 }
 
@@ -137,6 +139,35 @@ if (complete) {
 } else {
   columns.addEventListener("change", () => columns.requestSubmit());
 }
+
+// What a reader chose for this board is kept on this device; an address that names columns goes before it.
+const KEPT = `columns ${location.pathname}`;
+const COLUMN_WORDS = ["hide", "pin", "columns"];
+
+function keepColumns() {
+  const query = new URLSearchParams(location.search);
+  const chosenWords = [...query].filter(([word]) => COLUMN_WORDS.includes(word));
+  try {
+    localStorage.setItem(KEPT, new URLSearchParams(chosenWords).toString());
+  } catch {
+    // Without storage the address holds the choice.
+  }
+}
+
+function bringBackColumns() {
+  const address = new URL(location.href);
+  try {
+    if (address.searchParams.get("columns") === "default") localStorage.removeItem(KEPT);
+    else if (COLUMN_WORDS.some((word) => address.searchParams.has(word))) keepColumns();
+    else if (localStorage.getItem(KEPT)) {
+      for (const [word, value] of new URLSearchParams(localStorage.getItem(KEPT))) address.searchParams.append(word, value);
+      location.replace(address);
+    }
+  } catch {
+    // Without storage nothing was kept.
+  }
+}
+bringBackColumns();
 
 // Finding a generator while typing, where all of them are here; else the form asks the server.
 const find = document.getElementById("f-find");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -20,6 +21,7 @@ from billboards.site.boards.snapshots import Snapshot
 from billboards.site.campaigns.protocol import list_protocols
 from billboards.site.pages import badges
 from billboards.site.pages.board_view import (
+    TABLE_WORDS,
     card_lines,
     chart_list,
     fact_lines,
@@ -28,10 +30,13 @@ from billboards.site.pages.board_view import (
     table_context,
 )
 from billboards.site.pages.changes import Move, changes_between
+from billboards.site.pages.figures import board_figure, living_files
+from billboards.site.pages.quoting import quote_ranking, whole_address
 from billboards.site.submissions import records as submissions
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
+from billboards.site.work.waiting import BoardProgress, board_progress
 
 router = APIRouter()
 
@@ -63,17 +68,25 @@ def show_board(ask: Ask) -> Body:
         "filters": filter_selects(look.board, chosen, look.ranking) if look.judged else [],
         "filtered": chosen.words,
         "past": None,
+        "charts": [],
         "generation": look.live.generation,
         "ranking": ranking,
     }
     if ranking is not None:
-        context |= table_context(ranking, overrating, ask.query, addresses.board(look.name))
+        context |= table_context(ranking, overrating, ask.query, addresses.board(look.name), look.recomputed)
         context |= _around(look, ranking, overrating, look.live.snapshot, filtered=bool(chosen))
         sources = None if chosen else look.sources
         if sources is not None:
             context["findings"] = (*context["findings"], *agreement_words(sources))
             context["sources"] = agreement_table(sources)
-    return ask.board_page("board", look, "", **context)
+    body = ask.board_page("board", look, "", progress=board_progress_of(look), **context)
+    return body if ranking is not None else replace(body, is_kept=False)
+
+
+def board_progress_of(look: Look) -> BoardProgress | None:
+    """How far a board has come that has no ranking yet; None of any other."""
+    live = look.live
+    return None if live.snapshot is not None else board_progress(live.site, live.name, live.audience)
 
 
 def _around(
@@ -81,10 +94,13 @@ def _around(
 ) -> dict[str, Any]:
     """What stands beside the table; charts and badges are of the whole board, so a part has none."""
     return {
-        "charts": [] if filtered else chart_list(look.name, ranking, overrating),
+        "charts": [] if filtered else [board_figure(look, *chart) for chart in chart_list(ranking, overrating)],
+        "living": living_files(),
         "badges": [] if filtered else _badges(look, ranking),
         "permalink": None if snapshot is None or filtered else addresses.board(look.name, "rankings", snapshot.id),
         "number": None if snapshot is None else snapshot.number,
+        "quote": None if snapshot is None else quote_ranking(look, ranking, snapshot),
+        "embed": None if filtered else whole_address(look, f"/embed{addresses.board(look.name)}"),
         "sources": None,
     }
 
@@ -113,7 +129,7 @@ def _pending(ask: Ask, look: Look) -> list[dict[str, str]]:
         words = "One submission is" if len(running) == 1 else f"{many} submissions are"
         return [{"text": f"{words} on the way.", "href": addresses.board(look.name, "submissions")}]
     if look.live.snapshot is not None and look.live.snapshot.basis != basis(look.live):
-        return [{"text": "New scores came in: the board is being ranked anew.", "href": ""}]
+        return [{"text": "New scores came in: a new ranking is being made.", "href": ""}]
     return []
 
 
@@ -123,7 +139,14 @@ def _moved(look: Look) -> dict[str, Any] | None:
     if snapshot is None or snapshot.number == 1 or not snapshot.moves:
         return None
     moves = [
-        Move(move["name"], move["before"], move["after"], new=move["change"] == "new", gone=move["change"] == "gone")
+        Move(
+            move["name"],
+            move["before"],
+            move["after"],
+            new=move["change"] == "new",
+            gone=move["change"] == "gone",
+            among=tuple(move["among"]) if "among" in move else None,
+        )
         for move in snapshot.moves
     ]
     return {
@@ -191,7 +214,7 @@ def show_ranking(ask: Ask) -> Body:
         **_around(look, ranking, overrating, snapshot, filtered=True),
         "permalink": address,
     }
-    return ask.board_page("board", look, "rankings", heading=f"Ranking {snapshot.number}", **context)
+    return ask.board_page("board", look, "rankings", progress=None, heading=f"Ranking {snapshot.number}", **context)
 
 
 def find_snapshot(connection: Connection, look: Look, key: str) -> Snapshot:
@@ -208,5 +231,7 @@ def _compared_with(connection: Connection, look: Look, snapshot: Snapshot, since
     return earlier[0] if earlier else None
 
 
-router.add_route("/boards/{board}", reading(show_board), include_in_schema=False)
-router.add_route("/boards/{board}/rankings/{ranking}", reading(show_ranking), include_in_schema=False)
+router.add_route("/boards/{board}", reading(show_board, words=TABLE_WORDS), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/rankings/{ranking}", reading(show_ranking, words=TABLE_WORDS), include_in_schema=False
+)

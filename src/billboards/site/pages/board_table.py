@@ -21,6 +21,8 @@ from billboards.site.pages.board_wish import Wish
 from billboards.site.pages.columns import BoardColumn, board_columns, people_keys
 from billboards.site.pages.paging import Stretch
 
+#: Columns that a board shows unless more are asked for; one with a few more shows them all.
+MOST_COLUMNS, FEW_MORE = 20, 6
 #: Pinned columns that stay in sight; there is no room for more beside the names.
 MOST_PINNED = 2
 
@@ -36,11 +38,11 @@ class TopCell:
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column: people, the ensemble, or a metric."""
+    """One column: a metric, the ensemble, or a plain one, such as what people said."""
 
     key: str
     name: str
-    kind: Literal["people", "ensemble", "metric"]
+    kind: Literal["plain", "ensemble", "metric"]
     mark: str
     leads: bool
     rank: TopCell
@@ -48,6 +50,8 @@ class TableColumn:
     overrating: TopCell
     within: TopCell = TopCell("")
     pin: int = 0
+    #: What speaks against its numbers being what its name says.
+    wrong: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,9 @@ class BoardTable:
     hidden: int
     shown: Stretch[int]
     total: int
+    hidden_keys: frozenset[str] = frozenset()
+    #: Whether the board, and not the reader, chose the columns.
+    is_choice: bool = False
 
     @property
     def is_part(self) -> bool:
@@ -74,15 +81,35 @@ class BoardTable:
 
 
 def board_table(
-    ranking: Ranking, overrating: OverratingReport | None, wish: Wish, *, find: str = "", page: int = 1
+    ranking: Ranking,
+    overrating: OverratingReport | None,
+    wish: Wish,
+    *,
+    find: str = "",
+    page: int = 1,
+    wrong: Mapping[str, str] | None = None,
 ) -> BoardTable:
-    """A ranking laid out as a reader wants it, one page of it."""
-    every = _columns(ranking, overrating, wish)
-    columns = tuple(column for column in every if column.key not in wish.hidden)
+    """A ranking laid out as a reader wants it, one page of it; `wrong` says which columns are not what they seem."""
+    marked = wrong or {}
+    every = [replace(column, wrong=marked.get(column.key, "")) for column in _columns(ranking, overrating, wish)]
+    hidden, is_choice = hidden_columns(every, ranking, wish)
+    columns = tuple(column for column in every if column.key not in hidden)
     keys = [(column.key, column.mark != STATISTIC) for column in columns]
     rows, shown = lay_rows(ranking, keys, wish, find=find, page=page)
     measured, total = overrating is not None, len(ranking.generators)
-    return BoardTable(columns, rows, wish, measured, len(every) - len(columns), shown, total)
+    left_out = len(every) - len(columns)
+    return BoardTable(columns, rows, wish, measured, left_out, shown, total, hidden, is_choice)
+
+
+def hidden_columns(every: Sequence[TableColumn], ranking: Ranking, wish: Wish) -> tuple[frozenset[str], bool]:
+    """The columns that are left out, and whether the board chose them: on a wide one, those that agree least."""
+    if wish.every or wish.hidden or len(every) <= MOST_COLUMNS + FEW_MORE:
+        return wish.hidden, False
+    agreeing = [metric.name for metric in ranking.metrics if not metric.is_statistic and metric.correlation is not None]
+    first = [column.key for column in every if column.leads or column.pin or column.kind == "ensemble"]
+    first += [PEOPLE, wish.sort, *agreeing, *(column.key for column in every)]
+    kept = set(list(dict.fromkeys(key for key in first if key in {column.key for column in every}))[:MOST_COLUMNS])
+    return frozenset(column.key for column in every if column.key not in kept), True
 
 
 def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) -> list[TableColumn]:
@@ -111,20 +138,16 @@ def _has_values(column: BoardColumn, ranking: Ranking) -> bool:
 
 def _own_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
     """A column that is no metric's: what people said, or what a package brings."""
-    judged = sum(standing.judged for standing in ranking.generators)
-    more: tuple[str, ...] = (column.explanation,)
-    if column.name == PEOPLE:
-        more = (f"Mean human score ({ranking.aggregate}), 0 to 100.", f"{judged:,} judged outputs.")
-    cell = TopCell("", more)
+    cell = TopCell("", column.explained(ranking))
     mark = "" if column.shaded else STATISTIC
-    leads = column.name == PEOPLE and ranking.ranked_by == PEOPLE
-    return TableColumn(column.name, column.name, "people", mark, leads, TopCell(""), cell, TopCell(""))
+    leads = ranking.ranked_by == column.name
+    return TableColumn(column.name, column.name, "plain", mark, leads, TopCell(""), cell, TopCell(""))
 
 
 def _dimension_column(key: str, name: str) -> TableColumn:
     """What people said on one dimension."""
     cell = TopCell("", (f"Mean human score on {one_line(name)}; higher is better.",))
-    return TableColumn(key, name, "people", "", False, TopCell(""), cell, TopCell(""))
+    return TableColumn(key, name, "plain", "", False, TopCell(""), cell, TopCell(""))
 
 
 def _ensemble_column(

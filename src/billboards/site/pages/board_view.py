@@ -6,7 +6,7 @@ the board that the reader asked for. Sorting, ordering, pinning and hiding are p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -46,6 +46,8 @@ from billboards.site.web import addresses
 
 #: A select with more choices than this is no help; a board of a thousand documents is filtered by domain or tag.
 MOST_CHOICES = 60
+#: Values that the description of a chart reads out.
+MOST_SPOKEN = 12
 #: Generators without a rank that are named under the table.
 MOST_UNRANKED = 10
 _ARROWS = {"ascending": "↑", "descending": "↓", None: "↕"}
@@ -98,11 +100,15 @@ def read_filter(board: Board, query: QueryParams) -> Filter:
 
 
 def table_context(
-    ranking: Ranking, overrating: OverratingReport | None, query: QueryParams, address: str
+    ranking: Ranking,
+    overrating: OverratingReport | None,
+    query: QueryParams,
+    address: str,
+    wrong: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """What the template needs to write the table, for a board or for a past ranking of it."""
     wish, find = read_wish(query), (query.get("find") or "").strip()
-    table = board_table(ranking, overrating, wish, find=find, page=read_page(query))
+    table = board_table(ranking, overrating, wish, find=find, page=read_page(query), wrong=wrong)
     kept = [(key, value) for key, value in query.multi_items() if key in _FILTERS and value]
     page = [("page", str(table.shown.number))] if table.shown.number > 1 else []
     # A script sorts a whole board in place; where the page is loaded anew, it opens where the reader was.
@@ -121,10 +127,16 @@ def table_context(
         "sorter": _sorter(wish, leading_to),
         "orders": [(order, leading_to(replace(wish, order=order), page)) for order in _orders(table)],
         "shown_as": leading_to(replace(wish, ranks=not wish.ranks), page),
-        "choices": _choices(ranking, wish),
+        "choices": _choices(ranking, wish, table.hidden_keys),
+        "all_columns": leading_to(replace(wish, every=True, hidden=frozenset()), page),
+        "default_columns": address + addresses.asked({**_listed(kept), "columns": "default"}) + at,
         "kept": _flat(wish.query()),
         "kept_for_finding": [*((k, v) for k, v in kept if k != "find"), *_flat(wish.query())],
-        "kept_for_columns": [*kept, *((k, v) for k, v in _flat(wish.query()) if k not in ("hide", "pin")), *page],
+        "kept_for_columns": [
+            *kept,
+            *((k, v) for k, v in _flat(wish.query()) if k not in ("hide", "pin", "columns")),
+            *page,
+        ],
         "marks": NOTES,
         "doubted": DOUBTED,
         "ranked_by": ranked_by_words(ranking, asked=bool(query.get("by"))),
@@ -140,6 +152,10 @@ def table_context(
 
 
 _FILTERS = ("domain", "document", "tag", "aggregate", "references", "by", "since", "find")
+#: Those that a choice of columns writes itself.
+_COLUMN_WORDS = ("hide", "pin", "columns")
+#: All words of an address that say what a board's table shows.
+TABLE_WORDS = (*_FILTERS, "sort", "direction", "order", "hide", "pin", "show", "columns", "page")
 
 
 def filter_selects(board: Board, chosen: Filter, ranking: Ranking | None = None) -> list[Select]:
@@ -262,33 +278,36 @@ def fact_lines(board: Board, ranking: Ranking | None) -> list[tuple[str, str]]:
     return [*facts, ("references", reference_words(board.references))]
 
 
-def chart_list(name: str, ranking: Ranking, overrating: OverratingReport | None) -> list[dict[str, str]]:
-    """The pictures of a board, each with its finding as text."""
+def chart_list(ranking: Ranking, overrating: OverratingReport | None) -> list[tuple[str, str, str]]:
+    """The charts of a board: the name of each, its finding, and what it shows in words."""
     best, popular = best_metric(ranking), popular_metric(ranking)
     charts = []
     lead = ranking.ranked_by
     if lead is not None and can_swap(ranking, PEOPLE, lead):
         title = swap_title(ranking, PEOPLE, lead)
         caption = f"Lines join each generator's ranks by people and by {one_line(lead)}."
-        charts.append(
-            {"address": addresses.chart(name, "people.svg"), "title": title, "description": f"{title}. {caption}"}
-        )
+        charts.append(("people", title, f"{title}. {caption}"))
     if best is not None:
         words = best_metric_words(ranking) or ""
-        listed = "; ".join(f"{m.name} {value_text(m.correlation, 3)}" for m in ranking.metrics)
-        charts.append({"address": addresses.chart(name, "correlations.svg"), "title": words, "description": listed})
+        charts.append(
+            ("correlations", words, "; ".join(_few_values((m.name, m.correlation, 3) for m in ranking.metrics)))
+        )
     if overrating is not None and overrating.metrics:
-        words = overrating_words(overrating)
-        listed = "; ".join(f"{e.name} {value_text(e.beta0, 2)}" for e in overrating.metrics)
-        charts.append({"address": addresses.chart(name, "overrating.svg"), "title": words, "description": listed})
+        values = _few_values((e.name, e.beta0, 2) for e in overrating.metrics)
+        charts.append(("overrating", overrating_words(overrating), "; ".join(values)))
     if best is not None and popular is not None:
         many = f"The first {MOST_SWAPS} generators" if len(ranking.generators) > MOST_SWAPS else "Generators"
         title = f"{many} under {best.name} and under {popular.name}"
         caption = "Lines join each generator's two ranks; the numbers are in the table above."
-        charts.append(
-            {"address": addresses.chart(name, "swaps.svg"), "title": title, "description": f"{title}. {caption}"}
-        )
+        charts.append(("swaps", title, f"{title}. {caption}"))
     return charts
+
+
+def _few_values(values: Iterable[tuple[str, float | None, int]]) -> list[str]:
+    """Values in words for who can't see a chart: the first dozen, the others counted."""
+    words = [f"{name} {value_text(value, digits)}" for name, value, digits in values]
+    rest = len(words) - MOST_SPOKEN
+    return words if rest <= 1 else [*words[:MOST_SPOKEN], f"and {rest} more, in the chart's data"]
 
 
 def _orders(table: BoardTable) -> list[str]:
@@ -309,7 +328,7 @@ def _sorter(wish: Wish, leading_to: Callable[[Wish], str]) -> Callable[[str, str
     return link
 
 
-def _choices(ranking: Ranking, wish: Wish) -> list[dict[str, object]]:
+def _choices(ranking: Ranking, wish: Wish, hidden: Collection[str]) -> list[dict[str, object]]:
     own = [
         name
         for name, column in board_columns().items()
@@ -319,8 +338,7 @@ def _choices(ranking: Ranking, wish: Wish) -> list[dict[str, object]]:
     keys = {name: name for name in own} | people_keys(ranking)
     keys |= {name: name for name in (*fitted, *(metric.name for metric in ranking.metrics))}
     return [
-        {"key": key, "name": name, "pinned": key in wish.pinned, "hidden": key in wish.hidden}
-        for key, name in keys.items()
+        {"key": key, "name": name, "pinned": key in wish.pinned, "hidden": key in hidden} for key, name in keys.items()
     ]
 
 

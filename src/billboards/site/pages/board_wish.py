@@ -28,6 +28,8 @@ class Wish:
     hidden: frozenset[str] = frozenset()
     pinned: tuple[str, ...] = ()
     ranks: bool = False
+    #: Whether every column is wanted that is not hidden by name; else a wide board shows those that say most.
+    every: bool = False
 
     @property
     def way(self) -> Direction:
@@ -50,6 +52,7 @@ class Wish:
             "hide": sorted(self.hidden),
             "pin": list(self.pinned),
             "show": "ranks" if self.ranks else None,
+            "columns": "all" if self.every else None,
         }
 
 
@@ -61,6 +64,9 @@ def read_wish(query: QueryParams) -> Wish:
         raise InvalidInput(f"direction {direction!r} is unknown; it is ascending or descending")
     if order not in ORDERS:
         raise InvalidInput(f"columns can't be ordered by {order!r}; choose one of {', '.join(ORDERS)}")
+    columns = query.get("columns") or "default"
+    if columns not in ("all", "default"):
+        raise InvalidInput(f"columns={columns}: it is all or default; hide=NAME leaves one out")
     way: Direction | None = None if direction is None else "ascending" if direction == "ascending" else "descending"
     return Wish(
         query.get("sort") or RANK,
@@ -69,4 +75,5 @@ def read_wish(query: QueryParams) -> Wish:
         frozenset(query.getlist("hide")),
         tuple(dict.fromkeys(query.getlist("pin"))),
         query.get("show") == "ranks",
+        columns == "all",
     )

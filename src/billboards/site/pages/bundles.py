@@ -11,6 +11,7 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,8 @@ def _parquet(records: Iterator[Record]) -> bytes:
         import pyarrow.parquet as pq
     except ImportError as error:
         raise MissingPart(
-            'Parquet needs pyarrow, which this server lacks; its owner can pip install "billboards[parquet]"'
+            "Parquet needs pyarrow, which this server lacks; its owner can install it with "
+            "`pip install 'billboards[parquet]'`"
         ) from error
     file = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(list(records)), file, compression="zstd")
@@ -166,13 +168,34 @@ def _zipped(look: Look, *, whole: bool) -> bytes:
         folder = write_folder(look, Path(work) / look.name)
         for path in sorted(folder.rglob("*")):
             if path.is_file():
-                archive.write(path, f"{look.name}/{path.relative_to(folder).as_posix()}")
+                _put(archive, look, f"{look.name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
         for name, (_, kind, make) in FILES.items() if whole else ():
             if kind != ZIP and is_there(look, name):
-                archive.writestr(f"{look.name}-results/{name}", make(look))
+                _put(archive, look, f"{look.name}-results/{name}", make(look))
         if whole and look.overrating is not None:
-            archive.writestr(f"{look.name}-results/overrating.json", dumps(document_of(look.overrating)))
+            content = dumps(document_of(look.overrating)).encode()
+            _put(archive, look, f"{look.name}-results/overrating.json", content)
     return file.getvalue()
+
+
+def _put(archive: zipfile.ZipFile, look: Look, name: str, content: bytes) -> None:
+    """Put a file into an archive under the time of the ranking, so that the same board gives the same archive."""
+    snapshot = look.live.snapshot
+    made = datetime.fromtimestamp(0 if snapshot is None else snapshot.created, UTC)
+    entry = zipfile.ZipInfo(name, date_time=max(made.timetuple()[:6], (1980, 1, 1, 0, 0, 0)))
+    entry.external_attr = 0o644 << 16
+    archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
+
+
+def why_missing(look: Look, name: str) -> str:
+    """Why a download can't be made now; empty where it can."""
+    if is_there(look, name):
+        return ""
+    if name.endswith(".parquet"):
+        return "this server can’t write Parquet: pyarrow is not installed"
+    if name.startswith("overrating"):
+        return "no person’s texts are judged on this board" if look.ranking is not None else "not there yet"
+    return "not there yet"
 
 
 def is_there(look: Look, name: str) -> bool:

@@ -27,7 +27,8 @@ router = APIRouter()
 
 def measured(look: Look) -> MeasuredCard:
     """The card of the board as this audience may read it: what is hidden is not there to be measured."""
-    hidden = [part for part, is_shown in (("references", look.referenced), ("judgments", look.judged)) if not is_shown]
+    parts = (("inputs", look.shows_inputs), ("references", look.referenced), ("judgments", look.judged))
+    hidden = [part for part, is_shown in parts if not is_shown]
     return measure_card(look.board, hidden=hidden)
 
 

@@ -23,6 +23,8 @@ class Move:
     value_after: float | None = None
     new: bool = False
     gone: bool = False
+    #: Its ranks among those that are in both rankings; others get another number when somebody comes or goes above.
+    among: tuple[int | None, int | None] | None = None
 
     @property
     def words(self) -> str:
@@ -30,14 +32,22 @@ class Move:
             return f"new at {self.after}" if self.after is not None else "new, not ranked"
         if self.gone:
             return "gone"
+        if self.before != self.after and self.is_renumbered:
+            return f"{_place(self.after)} (was {_place(self.before)}; only renumbered)"
         return f"{_place(self.before)} → {_place(self.after)}"
 
     @property
+    def is_renumbered(self) -> bool:
+        """Whether its number changed only because somebody else came or went."""
+        return self.among is not None and self.among[0] == self.among[1]
+
+    @property
     def role(self) -> str:
-        """Whether it rose or fell, for colour; words say it as well."""
-        if self.before is None or self.after is None or self.before == self.after:
+        """Whether it rose or fell among those that were there before, for colour; words say it as well."""
+        before, after = (self.before, self.after) if self.among is None else self.among
+        if before is None or after is None or before == after:
             return ""
-        return "up" if self.after < self.before else "down"
+        return "up" if after < before else "down"
 
     @property
     def shift(self) -> float | None:
@@ -86,7 +96,8 @@ def _moves(
     earlier, later = ranks_among(was, now), ranks_among(now, was)
     for standing in after:
         name, rank = standing.name, standing.rank
-        move = Move(name, was.get(name), rank, old.get(name), new.get(name), new=name not in was)
+        among = (earlier[name], later[name]) if name in was else None
+        move = Move(name, was.get(name), rank, old.get(name), new.get(name), new=name not in was, among=among)
         if move.new or earlier[name] != later[name] or abs(move.shift or 0.0) >= SEEN:
             yield move
     names = {standing.name for standing in after}

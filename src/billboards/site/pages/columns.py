@@ -24,6 +24,8 @@ from billboards.errors import InvalidInput
 GROUP = "billboards.columns"
 
 Value = Callable[[GeneratorStanding], float | None]
+#: What a column means: a sentence, or sentences that depend on the ranking.
+Explanation = str | Callable[[Ranking], tuple[str, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +33,17 @@ class BoardColumn:
     """A column of the board page: its name, what it means, and its number for each generator."""
 
     name: str
-    explanation: str
+    explanation: Explanation
     value: Value
     #: Whether more is better, so that the best are shaded.
     shaded: bool = False
 
+    def explained(self, ranking: Ranking) -> tuple[str, ...]:
+        """What a reader learns of the column who asks for more."""
+        return (self.explanation,) if isinstance(self.explanation, str) else self.explanation(ranking)
 
-def board_column(name: str, explanation: str, *, shaded: bool = False) -> Callable[[Value], BoardColumn]:
+
+def board_column(name: str, explanation: Explanation, *, shaded: bool = False) -> Callable[[Value], BoardColumn]:
     """Declare a function to be a column of the board page."""
 
     def declare(value: Value) -> BoardColumn:
@@ -46,7 +52,12 @@ def board_column(name: str, explanation: str, *, shaded: bool = False) -> Callab
     return declare
 
 
-@board_column(PEOPLE, "Mean human score, 0 to 100.", shaded=True)
+def _people_explained(ranking: Ranking) -> tuple[str, ...]:
+    judged = sum(standing.judged for standing in ranking.generators)
+    return f"Mean human score ({ranking.aggregate}), 0 to 100.", f"{judged:,} judged outputs."
+
+
+@board_column(PEOPLE, _people_explained, shaded=True)
 def people(standing: GeneratorStanding) -> float | None:
     return standing.human
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from billboards.errors import UnknownName
-from billboards.site.boards.signatures import site_keys
-from billboards.site.pages.bundles import FILES, is_there
+from billboards.site.boards.signatures import can_sign, site_keys
+from billboards.site.pages.bundles import FILES, why_missing
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
 
@@ -16,7 +16,7 @@ router = APIRouter()
 def show_downloads(ask: Ask) -> Body:
     """What can be downloaded."""
     look = ask.look()
-    files = [(name, words, is_there(look, name)) for name, (words, _, _) in FILES.items()]
+    files = [(name, words, why_missing(look, name)) for name, (words, _, _) in FILES.items()]
     return ask.board_page(
         "downloads",
         look,
@@ -24,7 +24,7 @@ def show_downloads(ask: Ask) -> Body:
         heading="Downloads",
         files=files,
         licence=look.board.card.licence,
-        key=site_keys(ask.site).current,
+        key=site_keys(ask.site).current if can_sign(ask.site) else None,
     )
 
 

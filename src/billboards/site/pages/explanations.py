@@ -30,7 +30,7 @@ EXPLANATIONS = {
         name="People",
         what="The mean human score of a generator's outputs, from 0 to 100.",
         reading="More is better. Point at a number for its interval and how many judgments it rests on.",
-        caution="With few annotators or few instances the interval is wide, and a difference may be theirs alone.",
+        caution="With few annotators or few instances the interval is wide, and a difference may hold only for them.",
     ),
     "agreement": Explanation(
         name="Correlation with people",
@@ -48,13 +48,37 @@ EXPLANATIONS = {
         name="Overrating of machines",
         what="By how many of its standard deviations a metric scores machines above people at equal human judgment.",
         reading="0 is neutral. Above 0 the metric favours machines, below 0 it favours people.",
-        caution="It needs judged texts that people wrote. One human writer is one writer, not mankind.",
+        caution="It needs judged texts that people wrote. One writer does not stand for all people.",
     ),
     "weight": Explanation(
         name="Weight in the ensemble",
         what="How much a metric counts in the ensemble that predicts human scores.",
         reading="The score rises by this much when the metric rises by one standard deviation.",
-        caution="Metrics that say the same share their weight. A weight of 0 doesn't make a metric bad.",
+        caution="Metrics that measure the same share their weight. A weight of 0 doesn't make a metric bad.",
+    ),
+    "with_ensemble": Explanation(
+        name="Correlation with the ensemble",
+        what="How closely a metric's scores follow the ensemble's, over all outputs that both score.",
+        reading="Near 1 it says what the ensemble says; near 0 it says something else.",
+        caution="It is no agreement with people: a metric may follow the ensemble where both are wrong.",
+    ),
+    "speed": Explanation(
+        name="Time per output",
+        what="The seconds that scoring one output took here, on average over all generators.",
+        reading="Less is quicker. It includes everything but the first loading of a model.",
+        caution="It depends on this machine and on what else it did; compare orders of magnitude.",
+    ),
+    "price": Explanation(
+        name="Price",
+        what="US dollars for 1,000 outputs, as the metric's or the generator's authors state it.",
+        reading="Less is cheaper. A dash means that nobody stated it, not that it is free.",
+        caution="Nobody here checks it, and prices change.",
+    ),
+    "front": Explanation(
+        name="Pareto front",
+        what="Entries that no other beats: none is as good for less, and none is better for the same cost.",
+        reading="Choose among these by what you can afford; everything else is beaten by one of them.",
+        caution="It rests on stated costs, and small differences in quality may be chance.",
     ),
     "ensemble": Explanation(
         name="Ensemble",
@@ -66,7 +90,7 @@ EXPLANATIONS = {
         name="Cluster",
         what="Neighbours in a ranking that a test can't tell apart at p ≤ .05.",
         reading="Members share a rank, written 1= or 4=.",
-        caution="Not told apart doesn't mean equal: more data may part them.",
+        caution="Members of a cluster need not be equal: more data may separate them.",
     ),
     "interval": Explanation(
         name="95% interval",

@@ -1,8 +1,8 @@
-"""Outputs one by one: found by text, score, generator, or by how far a metric and people disagree on them.
+"""Outputs one by one: found by text, score, generator, part of the board, or by how far two scores disagree on them.
 
-Disagreement is the metric's standardised score minus people's, over the outputs that have both: above 0 the metric is
-kinder than people. Everything is found on the matrix at once, so that a board of a hundred thousand outputs answers in
-a fraction of a second; only one page of texts is put together.
+Disagreement is a metric's standardised score minus people's, or minus another metric's, over the outputs that have
+both: above 0 the metric scores the output higher. Everything is found on the matrix at once, so that a board of a
+hundred thousand outputs answers in a fraction of a second; only one page of texts is put together.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from billboards.analyses._view import JudgedMatrix
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, ensemble_scores
-from billboards.board import Board
+from billboards.board import Board, Instance, Slice
 from billboards.errors import InvalidInput, UnknownName
 from billboards.show.words import headed
 
@@ -28,11 +28,27 @@ PAGE = 25
 Sort = Literal["instance", "disagreement", "kinder", "harsher", "best", "worst"]
 SORTS: Mapping[Sort, str] = {
     "instance": "in the board's order",
-    "disagreement": "most disputed first",
-    "kinder": "metric kinder than people first",
-    "harsher": "metric harsher than people first",
+    "disagreement": "largest disagreement first",
+    "kinder": "metric higher than the other first",
+    "harsher": "metric lower than the other first",
     "best": "best first",
     "worst": "worst first",
+}
+#: Where a text is searched for.
+Within = Literal["", "source", "reference", "output"]
+WITHINS: Mapping[Within, str] = {
+    "": "anywhere",
+    "source": "in the source",
+    "reference": "in a reference",
+    "output": "in the output",
+}
+#: Which outputs are asked for, by what people said of them.
+Judgment = Literal["", "judged", "unjudged", "errors"]
+JUDGMENTS: Mapping[Judgment, str] = {
+    "": "all",
+    "judged": "judged by people",
+    "unjudged": "not judged",
+    "errors": "with marked errors",
 }
 
 
@@ -86,13 +102,13 @@ class Matrix:
     def _lower(self) -> frozenset[str]:
         return frozenset(column.name for column in self.view.scores.columns if not column.higher_is_better)
 
-    def disagreement(self, name: str) -> Floats:
-        """How much kinder a metric is than people, output by output, in standard deviations."""
-        scores, people = self.of(name), self.view.human
-        both = np.isfinite(scores) & np.isfinite(people)
+    def disagreement(self, name: str, other: str = PEOPLE) -> Floats:
+        """How much higher a metric scores each output than people, or than another metric, in standard deviations."""
+        scores, others = self.of(name), self.of(other)
+        both = np.isfinite(scores) & np.isfinite(others)
         if both.sum() < 2:
             return np.full(scores.shape, np.nan)
-        return _standardised(scores, both) - _standardised(people, both)
+        return _standardised(scores, both) - _standardised(others, both)
 
 
 def _standardised(values: Floats, used: NDArray[np.bool_]) -> Floats:
@@ -107,7 +123,14 @@ class Search:
     """What a reader looks for."""
 
     text: str = ""
+    within: Within = ""
     metric: str = ""
+    #: What the metric is held against: people, or another metric.
+    versus: str = PEOPLE
+    judgment: Judgment = ""
+    domain: str = ""
+    document: str = ""
+    tag: str = ""
     generator: str = ""
     low: float | None = None
     high: float | None = None
@@ -144,9 +167,12 @@ class OutputPage:
 def explore(board: Board, matrix: Matrix, search: Search) -> OutputPage:
     """The outputs that a search finds, one page of them."""
     scores, people = matrix.of(search.metric), matrix.view.human
-    disputed = matrix.disagreement(search.metric)
+    disputed = matrix.disagreement(search.metric, search.versus)
     known = matrix.shown(search.metric)
     chosen = _having_text(board, search) & _within(known, search.low, search.high)
+    chosen &= _in_part(board, search)[None, :]
+    if search.judgment:
+        chosen &= _judged(board, people, search.judgment)
     chosen &= _within(people, search.people_low, search.people_high)
     if search.disputed is not None:
         chosen &= np.abs(np.nan_to_num(disputed)) >= search.disputed
@@ -162,18 +188,49 @@ def explore(board: Board, matrix: Matrix, search: Search) -> OutputPage:
 
 
 def _having_text(board: Board, search: Search) -> NDArray[np.bool_]:
-    """Which outputs exist and hold the text that is searched for, in themselves or in their input."""
+    """Which outputs exist and hold the text that is searched for: in themselves, their source or a reference."""
     wanted = search.text.casefold()
     if search.generator and search.generator not in board.row_position:
         raise UnknownName("generator", search.generator, board.row_position)
-    inputs = [not wanted or wanted in (i.input or "").casefold() or wanted == i.id.casefold() for i in board.instances]
+    around = [not wanted or _around(instance, wanted, search.within) for instance in board.instances]
+    in_outputs = search.within in ("", "output")
     matches = np.zeros((len(board.rows), len(board.instances)), bool)
     for k, row in enumerate(board.rows):
         if not search.generator or row.name == search.generator:
             matches[k] = [
-                text is not None and (inputs[n] or wanted in text.casefold()) for n, text in enumerate(row.texts)
+                text is not None and (around[n] or (in_outputs and wanted in text.casefold()))
+                for n, text in enumerate(row.texts)
             ]
     return matches
+
+
+def _around(instance: Instance, wanted: str, within: Within) -> bool:
+    """Whether an instance holds a text beside its outputs: in its id, its source or a reference."""
+    return (
+        (within == "" and wanted == instance.id.casefold())
+        or (within in ("", "source") and wanted in (instance.input or "").casefold())
+        or (within in ("", "reference") and any(wanted in ref.text.casefold() for ref in instance.references))
+    )
+
+
+def _in_part(board: Board, search: Search) -> NDArray[np.bool_]:
+    """Which instances are of the domain, document and tag that are asked for."""
+    part = Slice(domain=search.domain or None, document=search.document or None, tag=search.tag or None)
+    chosen = np.zeros(len(board.instances), bool)
+    chosen[list(board.select(part))] = True
+    return chosen
+
+
+def _judged(board: Board, people: Floats, wanted: Judgment) -> NDArray[np.bool_]:
+    """Which outputs people judged, did not judge, or marked errors in."""
+    if wanted != "errors":
+        judged: NDArray[np.bool_] = np.isfinite(people)
+        return judged if wanted == "judged" else ~judged
+    marked = np.zeros(people.shape, bool)
+    for k, detail in board.judgments.details.items():
+        if detail.get("spans") and not detail.get("test"):
+            marked[board.judgments.row[k], board.judgments.instance[k]] = True
+    return marked
 
 
 def _within(values: Floats, low: float | None, high: float | None) -> NDArray[np.bool_]:

@@ -20,6 +20,7 @@ from billboards.site.pages.board_rows import MOST_NAMED
 from billboards.site.pages.columns import has_corpus_values
 from billboards.site.pages.explorer import PEOPLE, Output
 from billboards.site.pages.paging import cut, few
+from billboards.site.pages.quoting import quote_generator
 from billboards.site.pages.timelines import timeline
 from billboards.site.submissions import records as submissions
 from billboards.site.web.asking import Ask, reading
@@ -206,6 +207,7 @@ def show_generator(ask: Ask) -> Body:
         "places": places,
         "timeline": timeline({name: [p.rank for p in places]}, [p.number for p in places], first=name, ranks=True),
         "others": [g.name for g in look.board.generators if g.name != name],
+        "quote": quote_generator(look, name),
         "may_see": own is not None and (not own.anonymous or may(ask.viewer, "see-submission", own)),
     }
     return ask.board_page("generator", look, "", heading=name, **context)

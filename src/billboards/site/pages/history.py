@@ -11,15 +11,16 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, ensemble_table, unseen_words
+from billboards.analyses.rank import Ranking, best_metric
 from billboards.errors import UnknownName
 from billboards.reading import whole_number
 from billboards.show.documents import document_of, dumps
-from billboards.show.words import value_text
+from billboards.show.words import one_line, value_text
 from billboards.site.boards import snapshots
 from billboards.site.boards.snapshots import Place
 from billboards.site.pages.board import cause_words
 from billboards.site.pages.paging import read_before, write_before
-from billboards.site.pages.timelines import Timeline, timeline
+from billboards.site.pages.timelines import Timeline, bump_chart, timeline
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
@@ -36,7 +37,9 @@ def show_rankings(ask: Ask) -> Body:
     start = whole_number(ask.query.get("before") or "")
     with ask.site.database.reading() as connection:
         kept = snapshots.list_snapshots(connection, look.name, look.past_audience, before=start, limit=PAGE + 1)
-        places = snapshots.history(connection, look.name, "metric", audience=look.past_audience, since=look.first_step)
+        whose, since = look.past_audience, look.first_step
+        places = snapshots.history(connection, look.name, "metric", audience=whose, since=since)
+        ranks = snapshots.history(connection, look.name, "generator", audience=whose, since=since)
     shown = kept[:PAGE]
     return ask.board_page(
         "rankings",
@@ -48,6 +51,7 @@ def show_rankings(ask: Ask) -> Body:
         ],
         older=addresses.board(look.name, "rankings", before=shown[-1].number) if len(kept) > PAGE else None,
         timeline=correlations_over_time(look.masked_places(places, "metric")),
+        bumps=bump_chart(look.masked_places(ranks, "generator"), ask.query.get("line") or ""),
         since=look.first_step,
         days=ask.site.settings.retention.ranking_days,
     )
@@ -87,6 +91,7 @@ def show_ensembles(ask: Ask) -> Body:
         "ensembles",
         heading="Ensembles",
         now=None if now is None else _facts(now),
+        compared="" if look.ranking is None else compared_words(look.ranking),
         alternative=None
         if look.ranking is None or look.ranking.alternative is None
         else _facts(look.ranking.alternative),
@@ -95,6 +100,18 @@ def show_ensembles(ask: Ask) -> Body:
         ensembles=[{**_facts(ensemble), "created": created} for ensemble, created in shown],
         older=None if last is None else addresses.board(look.name, "ensembles", before=last),
     )
+
+
+def compared_words(ranking: Ranking) -> str:
+    """Whether the ensemble agrees better with people than the best metric alone."""
+    ensemble, best = ranking.ensemble, best_metric(ranking)
+    if ensemble is None or ensemble.correlation is None or best is None or best.correlation is None:
+        return ""
+    alone = f"{one_line(best.name)} alone reaches {value_text(best.correlation, 3)}"
+    if value_text(ensemble.correlation, 3) == value_text(best.correlation, 3):
+        return f"{alone}, as much as the ensemble."
+    better = ensemble.correlation > best.correlation
+    return f"{alone}: the ensemble agrees {'better' if better else 'worse'} with people than the best metric."
 
 
 def _facts(ensemble: Ensemble) -> dict[str, Any]:
@@ -121,7 +138,7 @@ def send_ensemble(ask: Ask) -> Body:
     return Body(dumps(document_of(look.masked_ensemble(ensembles[name]))).encode(), "application/json")
 
 
-router.add_route("/boards/{board}/rankings", reading(show_rankings), include_in_schema=False)
+router.add_route("/boards/{board}/rankings", reading(show_rankings, words=("before", "line")), include_in_schema=False)
 router.add_route("/boards/{board}/changes", lead_to_changes, include_in_schema=False)
-router.add_route("/boards/{board}/ensembles", reading(show_ensembles), include_in_schema=False)
+router.add_route("/boards/{board}/ensembles", reading(show_ensembles, words=("before",)), include_in_schema=False)
 router.add_route("/boards/{board}/ensembles/{signature:path}", reading(send_ensemble), include_in_schema=False)

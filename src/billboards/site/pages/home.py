@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter
 
 from billboards.analyses.rank import best_metric
+from billboards.errors import InvalidInput, OtherSchema, StoreAway, StoreFailed
 from billboards.show.words import listed, value_text
+from billboards.site.accounts.access import may
 from billboards.site.boards.masked import Look
 from billboards.site.pages.board_view import chart_list, fact_lines
 from billboards.site.pages.paging import pager, read_page, stretch
@@ -16,22 +19,50 @@ from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
 
+log = logging.getLogger("billboards.site.web")
+
 router = APIRouter()
 
 #: Boards on a page; each is opened to say who leads it.
 PAGE = 48
 
 
+#: What the card of a board that can't be read does not say.
+UNKNOWN: dict[str, Any] = {
+    "task": None,
+    "facts": (),
+    "leaders": None,
+    "best": None,
+    "ensemble": None,
+    "changed": None,
+    "unreadable": False,
+}
+
+
 def show_boards(ask: Ask) -> Body:
     """All boards, by name."""
     shown = stretch(ask.site.boards(), read_page(ask.query), PAGE)
-    looks = [ask.pages.look(entry.name, ask.viewer) for entry in shown.entries]
+    cards = [_card_of(ask, entry.name) for entry in shown.entries]
+    readable = [look for look, _ in cards if look is not None]
     return ask.page(
         "boards",
-        boards=[_card(look) for look in looks],
-        lively=_liveliest(looks) if shown.number == 1 else None,
+        boards=[card for _, card in cards],
+        organises=may(ask.viewer, "administer"),
+        lively=_liveliest(readable) if shown.number == 1 else None,
         page=pager(shown.number, shown.last, "/", {}),
     )
+
+
+def _card_of(ask: Ask, name: str) -> tuple[Look | None, dict[str, Any]]:
+    """A board and its card; of one that can't be read, its name and that."""
+    try:
+        look = ask.pages.look(name, ask.viewer)
+        return look, _card(look)
+    except (StoreAway, OtherSchema):
+        raise
+    except (InvalidInput, StoreFailed) as error:
+        log.error("board %s can't be shown: %s", name, error)
+        return None, {**UNKNOWN, "title": name, "href": addresses.board(name), "unreadable": True}
 
 
 def _liveliest(looks: Sequence[Look]) -> dict[str, str] | None:
@@ -40,8 +71,8 @@ def _liveliest(looks: Sequence[Look]) -> dict[str, str] | None:
         (look.live.snapshot.created, look.name, chart, look)
         for look in looks
         if look.ranking is not None and look.live.snapshot is not None
-        for chart in chart_list(look.name, look.ranking, None)[:1]
-        if chart["address"] == addresses.chart(look.name, "people.svg")
+        for chart in chart_list(look.ranking, None)[:1]
+        if chart[0] == "people"
     ]
     if not drawn:
         return None
@@ -50,9 +81,9 @@ def _liveliest(looks: Sequence[Look]) -> dict[str, str] | None:
         "board": look.title,
         "href": addresses.board(name),
         "submit": addresses.board(name, "submit"),
-        "title": chart["title"],
-        "description": chart["description"],
-        "chart": chart["address"],
+        "title": chart[1],
+        "description": chart[2],
+        "chart": addresses.chart(name, "people.svg"),
     }
 
 
@@ -63,6 +94,7 @@ def _card(look: Look) -> dict[str, Any]:
     ensemble = None if ranking is None else ranking.ensemble
     snapshot = look.live.snapshot
     return {
+        **UNKNOWN,
         "title": look.title,
         "href": addresses.board(look.name),
         "task": look.board.card.task,
@@ -74,4 +106,4 @@ def _card(look: Look) -> dict[str, Any]:
     }
 
 
-router.add_route("/", reading(show_boards), include_in_schema=False)
+router.add_route("/", reading(show_boards, words=("page",)), include_in_schema=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from fastapi import APIRouter
@@ -14,10 +15,10 @@ from billboards.errors import InvalidInput, UnknownName
 from billboards.reading import decimal_number
 from billboards.show.table import mean_digits
 from billboards.site.boards.masked import Look
-from billboards.site.pages.explorer import PEOPLE, SORTS, OutputPage, Search, explore
+from billboards.site.pages.explorer import JUDGMENTS, PEOPLE, SORTS, WITHINS, OutputPage, Search, explore
 from billboards.site.pages.matching_view import can_match
 from billboards.site.pages.paging import Pager, pager, read_page, stretch
-from billboards.site.pages.text_differences import Piece, mark_matches, marked
+from billboards.site.pages.text_differences import TOO_LONG, Marker, Piece, mark_matches
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
@@ -26,6 +27,13 @@ router = APIRouter()
 
 #: Outputs of one instance on a page.
 MOST_OUTPUTS = 100
+#: The words of an address that say what is looked for.
+SEARCH_WORDS = (
+    *("text", "within", "metric", "versus", "generator", "low", "high", "people_low", "people_high", "disputed"),
+    *("judgment", "domain", "document", "tag", "sort", "page"),
+)
+#: Of more parts than these, the name is written instead of chosen.
+MOST_PARTS = 200
 #: Longer texts are cut in the list; the page of an instance shows all of them.
 CLIPPED = 420
 
@@ -48,7 +56,15 @@ def show_instances(ask: Ask) -> Body:
         metrics=names,
         digits=mean_digits(output.score for output in result.outputs),
         generators=list(look.board.row_position),
-        sorts=[(key, words) for key, words in SORTS.items() if look.judged or key in ("instance", "best", "worst")],
+        sorts=list(SORTS.items()),
+        withins=[(key, words) for key, words in WITHINS.items() if key != "reference" or look.referenced],
+        judgments=list(JUDGMENTS.items()),
+        parts=_parts(look),
+        narrowed=any((search.within, search.low, search.high, search.people_low, search.people_high, search.disputed))
+        or any((search.judgment, search.domain, search.document, search.tag)),
+        apart=(look.judged and look.matrix.has_people) or search.versus != PEOPLE,
+        chosen=_chosen(ask, look),
+        every=addresses.board(look.name, "instances"),
         judged=look.judged and look.matrix.has_people,
         page=_pager(ask, look, result),
         plural="" if result.total == 1 else "s",
@@ -61,22 +77,62 @@ def read_search(ask: Ask, look: Look) -> Search:
     names = look.matrix.names
     default = ranking.ranked_by if ranking is not None and ranking.ranked_by in names else next(iter(names), "")
     asked = query.get("sort") or "instance"
-    sort = next((key for key in SORTS if key == asked), None)
-    if sort is None:
-        raise UnknownName("order of outputs", asked, SORTS)
+    sort = _one_of(SORTS, asked, "order of outputs")
     judged = look.judged
+    metric, versus = query.get("metric") or default or "", query.get("versus") or PEOPLE
+    if versus == metric:
+        raise InvalidInput(f"{metric} is held against itself; choose another metric, or people")
     return Search(
         text=query.get("text") or "",
-        metric=query.get("metric") or default or "",
+        within=_one_of(WITHINS, query.get("within") or "", "place of a text"),
+        metric=metric,
+        versus=versus,
+        judgment=_one_of(JUDGMENTS, query.get("judgment") or "", "choice by judgment") if judged else "",
+        domain=query.get("domain") or "",
+        document=query.get("document") or "",
+        tag=query.get("tag") or "",
         generator=query.get("generator") or "",
         low=_number(ask, "low"),
         high=_number(ask, "high"),
         people_low=_number(ask, "people_low") if judged else None,
         people_high=_number(ask, "people_high") if judged else None,
-        disputed=_number(ask, "disputed") if judged else None,
+        disputed=_number(ask, "disputed") if judged or versus != PEOPLE else None,
         sort=sort,
         page=int(_number(ask, "page") or 1),
     )
+
+
+Word = TypeVar("Word", bound=str)
+
+
+def _one_of(words: Mapping[Word, str], asked: str, what: str) -> Word:
+    """One of the words that an address may have here."""
+    word = next((key for key in words if key == asked), None)
+    if word is None:
+        raise UnknownName(what, asked, words)
+    return word
+
+
+def _parts(look: Look) -> list[tuple[str, list[str]]]:
+    """The domains, documents and tags of a board, as far as it has several."""
+    instances = look.board.instances
+    parts = {
+        "domain": sorted({i.domain for i in instances if i.domain is not None}),
+        "document": sorted({i.document for i in instances if i.document is not None}),
+        "tag": sorted({tag for i in instances for tag in i.tags}),
+    }
+    return [(kind, names) for kind, names in parts.items() if names]
+
+
+def _chosen(ask: Ask, look: Look) -> list[tuple[str, str]]:
+    """What the reader has asked for, word by word, each with the address without it."""
+    asked = [(word, ask.query.get(word) or "") for word in SEARCH_WORDS if word not in ("page", "sort", "metric")]
+    asked = [(word, value) for word, value in asked if value and (word, value) != ("versus", PEOPLE)]
+    kept = {word: ask.query.get(word) for word in SEARCH_WORDS if word != "page"}
+    return [
+        (f"{word.replace('_', ' ')}: {value}", addresses.board(look.name, "instances", **{**kept, word: None}))
+        for word, value in asked
+    ]
 
 
 def _number(ask: Ask, name: str) -> float | None:
@@ -124,16 +180,21 @@ def show_instance(ask: Ask) -> Body:
 
     def shown(name: str) -> ShownText:
         kind, text = texts[name]
-        return _shown(look, name, kind, text, k, texts[against][1] if against else None, name == against)
+        plain = not against or name == against
+        pieces = (Piece("same", text),) if plain else marker.marked(text, texts[against][1])
+        return _shown(look, name, kind, pieces, k, name == against)
 
+    marker = Marker()
+    shown_texts = {name: shown(name) for name in (*references, *outputs.entries)}
     return ask.board_page(
         "instance",
         look,
         "instances",
         heading=f"Instance {instance.id}",
         instance=instance,
-        references=[shown(name) for name in references],
-        outputs=[shown(name) for name in outputs.entries],
+        references=[shown_texts[name] for name in references],
+        outputs=[shown_texts[name] for name in outputs.entries],
+        unmarked=TOO_LONG if marker.is_cut else "",
         pages=pager(outputs.number, outputs.last, addresses.instance(look.name, instance.id), kept, at="#outputs"),
         against=against,
         names=list(texts),
@@ -164,9 +225,8 @@ def texts_of(look: Look, instance: Instance, k: int) -> dict[str, tuple[str, str
     return texts
 
 
-def _shown(look: Look, name: str, kind: str, text: str, k: int, against: str | None, is_compared: bool) -> ShownText:
+def _shown(look: Look, name: str, kind: str, pieces: tuple[Piece, ...], k: int, is_compared: bool) -> ShownText:
     row = look.board.row_position.get(name.removesuffix(" (output)"))
-    pieces = (Piece("same", text),) if against is None or is_compared else marked(text, against)
     if row is None:
         return ShownText(name, kind, pieces, None, (), is_compared)
     scores = ((metric, float(look.matrix.shown(metric)[row, k])) for metric in look.matrix.names)
@@ -199,5 +259,9 @@ def _lead(look: Look) -> str:
     return "" if ranking is None or ranking.ranked_by is None else ranking.ranked_by
 
 
-router.add_route("/boards/{board}/instances", reading(show_instances), include_in_schema=False)
-router.add_route("/boards/{board}/instances/{instance:path}", reading(show_instance), include_in_schema=False)
+router.add_route("/boards/{board}/instances", reading(show_instances, words=SEARCH_WORDS), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/instances/{instance:path}",
+    reading(show_instance, words=("against", "metric", "page")),
+    include_in_schema=False,
+)

@@ -56,4 +56,8 @@ def _chosen(asked: str | None, kind: str, texts: Mapping[str, str]) -> str:
     return asked or next(iter(texts))
 
 
-router.add_route("/boards/{board}/matching/{instance:path}", reading(show_matching), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/matching/{instance:path}",
+    reading(show_matching, words=("output", "reference")),
+    include_in_schema=False,
+)

@@ -9,21 +9,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from fastapi import APIRouter
 from starlette.datastructures import QueryParams
 
+from billboards.analyses.efficiency import card_of, seconds_per_output
+from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.overrating import OverratingEstimate, verdict
 from billboards.analyses.rank import MetricStanding, Ranking
-from billboards.errors import InvalidInput, MissingPart
-from billboards.metrics.discovery import metric_class
-from billboards.metrics.parts import split_part
+from billboards.errors import InvalidInput
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.boards.masked import Look
+from billboards.site.pages.board_rows import cluster_words, clusters
 from billboards.site.pages.explanations import EXPLANATIONS
 from billboards.site.pages.paging import pager, read_page, stretch
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
+from billboards.stats.correlation import pearson
 
 router = APIRouter()
 
@@ -51,9 +54,12 @@ SORTS: Mapping[str, Callable[[MetricLine], float | str | None]] = {
     "within": lambda line: line.within,
     "overrating": lambda line: line.overrating,
     "weight": lambda line: line.weight,
+    "ensemble": lambda line: line.ensemble,
+    "speed": lambda line: line.speed,
+    "price": lambda line: line.price,
 }
 #: What begins at the top; everything else begins with the highest.
-ASCENDING = ("rank", "metric")
+ASCENDING = ("rank", "metric", "speed", "price")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +96,22 @@ class MetricLine:
     flags: tuple[str, ...]
     reason: str | None
     opens_cluster: bool
+    #: Who it can't be told apart from, in words.
+    cluster: tuple[str, ...] = ()
+    within_interval: str = ""
+    overrating_interval: str = ""
+    #: Correlation with the ensemble, over all outputs.
+    ensemble: float | None = None
+    ensemble_text: str = ""
+    #: Seconds per output here, and the stated price of a thousand.
+    speed: float | None = None
+    speed_text: str = ""
+    price: float | None = None
+    price_text: str = ""
+    summary: str = ""
+    #: What was found of its scores or of what it rewards.
+    wrong: str = ""
+    audit: str = ""
 
 
 def show_metrics(ask: Ask) -> Body:
@@ -131,6 +153,10 @@ def metric_lines(look: Look) -> list[MetricLine]:
     report = look.overrating
     measured = {} if report is None else {estimate.name: estimate for estimate in report.metrics}
     scale = _scale(ranking.metrics)
+    alike = clusters(ranking.metrics)
+    own = {metric.name: metric.signature for metric in ranking.metrics if metric.origin == "own"}
+    seconds = seconds_per_output(look.live.told_cells, own, len(look.board.instances))
+    beside = _Beside(seconds=seconds, ensemble=ensemble_agreement(look))
     texts = rank_texts([metric.rank for metric in ranking.metrics])
     return [
         _line(
@@ -140,6 +166,8 @@ def metric_lines(look: Look) -> list[MetricLine]:
             rank_text=text,
             estimate=measured.get(metric.name),
             scale=scale,
+            beside=beside,
+            cluster=cluster_words(metric, alike),
             opens_cluster=k > 0 and metric.cluster is not None and metric.cluster != ranking.metrics[k - 1].cluster,
         )
         for k, (metric, text) in enumerate(zip(ranking.metrics, texts, strict=True))
@@ -154,8 +182,13 @@ def _line(
     rank_text: str,
     estimate: OverratingEstimate | None,
     scale: tuple[float, float],
+    beside: _Beside,
+    cluster: tuple[str, ...],
     opens_cluster: bool,
 ) -> MetricLine:
+    card = None if metric.origin == "imported" else card_of(metric.name)
+    speed, together = beside.seconds.get(metric.name), beside.ensemble.get(metric.name)
+    audit = look.audits.get(metric.name)
     weight = None if ranking.ensemble is None else ranking.ensemble.weights.get(metric.name)
     beta = None if estimate is None else estimate.beta0
     outcome = "" if estimate is None else verdict(estimate)
@@ -180,7 +213,46 @@ def _line(
         flags=metric.flags,
         reason=metric.reason,
         opens_cluster=opens_cluster,
+        cluster=cluster,
+        within_interval="" if metric.within_interval is None else interval_text(metric.within_interval, 3),
+        overrating_interval="" if estimate is None else interval_text(estimate.interval90, 2),
+        ensemble=together,
+        ensemble_text=value_text(together, 3),
+        speed=speed,
+        speed_text="–" if speed is None else seconds_text(speed),
+        price=None if card is None else card.price,
+        price_text="–" if card is None or card.price is None else f"${card.price:,.4g}",
+        summary="" if card is None else card.summary,
+        wrong=look.recomputed.get(metric.name, ""),
+        audit=audit.level if audit is not None and audit.signature == metric.signature else "",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Beside:
+    """What is known of metrics beside the ranking: seconds per output, and correlation with the ensemble."""
+
+    seconds: Mapping[str, float]
+    ensemble: Mapping[str, float]
+
+
+def ensemble_agreement(look: Look) -> dict[str, float]:
+    """How closely each metric follows the ensemble, over all outputs that both score."""
+    matrix = look.matrix
+    if ENSEMBLE not in matrix.names or not look.judged:
+        return {}
+    names = [name for name in matrix.view.scores.names if name not in look.withheld]
+    if not names:
+        return {}
+    values, _ = pearson(np.stack([matrix.of(name) for name in names]), matrix.of(ENSEMBLE))
+    return {name: float(r) for name, r in zip(names, values, strict=True) if np.isfinite(r)}
+
+
+def seconds_text(seconds: float) -> str:
+    """A short time as people read it."""
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    return f"{1000 * seconds:.3g} ms" if seconds >= 0.001 else f"{1_000_000 * seconds:.3g} µs"
 
 
 def metric_kinds(look: Look, metric: MetricStanding) -> tuple[str, ...]:
@@ -198,12 +270,9 @@ def metric_kinds(look: Look, metric: MetricStanding) -> tuple[str, ...]:
 
 
 def _making(name: str) -> list[str]:
-    """Whether an installed metric is a trained model or asks one."""
-    try:
-        module = metric_class(split_part(name)[0].partition("(")[0]).__module__
-    except (InvalidInput, MissingPart):
-        return []
-    return ["judge"] if ".judges" in module else ["learned"] if ".neural" in module else []
+    """Whether an installed metric is a trained model or asks one, as its card says."""
+    card = card_of(name)
+    return [card.making] if card is not None and card.making else []
 
 
 def _scale(metrics: Iterable[MetricStanding]) -> tuple[float, float]:
@@ -264,4 +333,7 @@ def _sort_address(address: str, query: Mapping[str, object], key: str, sort: str
     )
 
 
-router.add_route("/boards/{board}/metrics", reading(show_metrics), include_in_schema=False)
+#: What the address may say.
+WORDS = ("find", "kind", "sort", "direction", "page")
+
+router.add_route("/boards/{board}/metrics", reading(show_metrics, words=WORDS), include_in_schema=False)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from fastapi import APIRouter
 
+from billboards.analyses._people import PEOPLE
+from billboards.analyses._scatter import drawing_for, drawing_words
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.audit.verdict import OUTCOMES
 from billboards.analyses.overrating import verdict
@@ -23,17 +25,15 @@ from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
 from billboards.site.pages.explorer import Matrix
+from billboards.site.pages.figures import Figure, board_figure, living_files
 from billboards.site.pages.paging import Cut, cut
+from billboards.site.pages.quoting import quote_metric
 from billboards.site.pages.timelines import timeline
 from billboards.site.submissions.consistency import inconsistency
-from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
 
 router = APIRouter()
-
-#: Points of a scatter plot; each costs a tenth of a kilobyte compressed.
-POINTS = 600
 
 #: Generators that the table of residuals names, and conditions under which its rank is told.
 MOST_RESIDUALS, MOST_CONDITIONS = 100, 100
@@ -53,11 +53,6 @@ class Residual:
     n: int
     start: float
     width: float
-
-
-def points_drawn(outputs: int) -> str:
-    """How many of a metric's judged outputs a scatter plot draws, in words."""
-    return "one point per judged output" if outputs <= POINTS else f"{POINTS:,} of {outputs:,} judged outputs drawn"
 
 
 def metric_context(look: Look, name: str) -> dict[str, Any]:
@@ -90,6 +85,7 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
         "not_scored": _not_scored(ranking, standing),
         "half": HALF,
         "withheld": look.withheld.get(standing.name),
+        "wrong": look.recomputed.get(standing.name),
         "digits": mean_digits(g.scores.get(standing.name) for g in ranking.generators),
     }
 
@@ -215,10 +211,22 @@ def show_metric(ask: Ask) -> Body:
         "places": places,
         "timeline": timeline({name: [p.value for p in places]}, [p.number for p in places], first=name),
         "others": [m.name for m in look.ranking.metrics if m.name != name] if look.ranking else [],
-        "scatter": addresses.chart(look.name, "scatter", f"{name}.svg") if context["residuals"].entries else None,
-        "drawn": points_drawn(context["metric"].n),
+        "scatter": _scatter_figure(look, context["metric"]) if context["residuals"].entries else None,
+        "quote": quote_metric(look, name),
+        "living": living_files(),
     }
     return ask.board_page("metric", look, "metrics", heading=context["metric"].label, **context)
+
+
+def _scatter_figure(look: Look, standing: MetricStanding) -> Figure:
+    """The metric against people, output by output."""
+    name, n = standing.name, standing.n
+    correlation = value_text(standing.correlation, 3)
+    title = f"{name} against people: correlation {correlation}; {drawing_words(n, drawing_for(n))}"
+    words = (
+        f"Scatter plot of {name} against people’s scores; correlation {correlation} on {value_text(n)} judged outputs."
+    )
+    return board_figure(look, "scatter", title, words, x=PEOPLE, y=name)
 
 
 def _conditions(sensitivity: Sensitivity, name: str) -> list[dict[str, Any]]:
@@ -232,4 +240,6 @@ def _conditions(sensitivity: Sensitivity, name: str) -> list[dict[str, Any]]:
     ]
 
 
-router.add_route("/boards/{board}/metrics/{metric:path}", reading(show_metric), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/metrics/{metric:path}", reading(show_metric, words=("firm",)), include_in_schema=False
+)

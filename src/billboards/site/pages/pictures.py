@@ -8,7 +8,9 @@ from starlette.responses import Response
 
 from billboards.campaigns.questions import question_file
 from billboards.errors import UnknownName
+from billboards.site.boards import snapshots
 from billboards.site.pages import badges
+from billboards.site.pages.board import find_snapshot
 from billboards.site.web.asking import FOR_EVER, Ask, reading
 from billboards.site.web.rendering import Body, respond, static_address, static_file
 
@@ -16,7 +18,11 @@ router = APIRouter()
 
 SVG = "image/svg+xml"
 KINDS = {".js": "text/javascript; charset=utf-8", ".svg": SVG, ".woff2": "font/woff2"}
-FILES = ("annotate.js", "board.js", "campaign.js", "changes.js", "inter.woff2", "live.js", "mark.svg", "theme.js")
+FILES = (
+    *("annotate.js", "board.js", "board_progress.js", "campaign.js", "changes.js", "charts.js", "explorer.js"),
+    *("inter.woff2", "live.js", "mark.svg", "theme.js"),
+    *("vega.min.js", "vega-lite.min.js", "vega-interpreter.js"),
+)
 #: A badge stands on other sites' pages, whose copies should be a few minutes old at most.
 HEAD = (("cache-control", "public, max-age=300"), ("cross-origin-resource-policy", "cross-origin"))
 
@@ -35,6 +41,23 @@ def show_generator_badge(ask: Ask) -> Body:
         look.board.generator(name)
         return _badge(look.name, "not ranked")
     return _badge(look.name, badges.generator_words(look.ranking, name))
+
+
+def show_own_metric_badge(ask: Ask) -> Body:
+    """The place of a metric."""
+    look, name = ask.look(), ask.params["name"].removesuffix(".svg")
+    if look.ranking is None:
+        raise UnknownName("metric", name, ())
+    return _badge(name, badges.own_metric_words(look.ranking, name))
+
+
+def show_ranking_badge(ask: Ask) -> Body:
+    """A ranking, and who leads it."""
+    look = ask.look()
+    with ask.site.database.reading() as connection:
+        snapshot = find_snapshot(connection, look, ask.params["ranking"].removesuffix(".svg"))
+        ranking = look.masked(snapshots.ranking(connection, snapshot))
+    return _badge(look.name, badges.ranking_words(ranking, snapshot.number))
 
 
 def _badge(left: str, right: str) -> Body:
@@ -56,6 +79,8 @@ async def send_static(request: Request) -> Response:
 
 router.add_route("/static/{digest}/{name}", send_static, include_in_schema=False)
 router.add_route("/boards/{board}/badges/metric.svg", reading(show_metric_badge), include_in_schema=False)
+router.add_route("/boards/{board}/badges/metrics/{name:path}", reading(show_own_metric_badge), include_in_schema=False)
+router.add_route("/boards/{board}/badges/rankings/{ranking}", reading(show_ranking_badge), include_in_schema=False)
 router.add_route(
     "/boards/{board}/badges/generators/{name:path}", reading(show_generator_badge), include_in_schema=False
 )

@@ -91,7 +91,7 @@ def _installed_spec(spec: str) -> str:
     return written
 
 
-def check_allowed(settings: MetricSettings, board: BoardSettings, address: Address) -> None:
+def check_allowed(settings: MetricSettings, board: BoardSettings, address: Address, *, now: float) -> None:
     """Refuse what the owner does not allow, with the reason."""
     parts = address.parts
     if address.way == "hub" and not _matches(parts["model"], settings.hub):
@@ -101,14 +101,19 @@ def check_allowed(settings: MetricSettings, board: BoardSettings, address: Addre
     if address.way == "endpoint":
         if not _matches(parts["url"], settings.endpoints):
             raise Refused(f"this site asks no endpoint {parts['url'][:200]}; it asks {_allowed(settings.endpoints)}")
-        if hidden := hidden_from_endpoints(board, needs_references="references" in address.manifest["needs"]):
+        needs = address.manifest["needs"]
+        if hidden := hidden_from_endpoints(
+            board, needs_references="references" in needs, inputs="input" in needs and board.withholds_inputs(now)
+        ):
             raise Refused(f"an endpoint would be sent {hidden}, which not everybody may read; send a program")
 
 
-def hidden_from_endpoints(board: BoardSettings, *, needs_references: bool) -> str | None:
+def hidden_from_endpoints(board: BoardSettings, *, needs_references: bool, inputs: bool) -> str | None:
     """What of a board may not be sent out of the site."""
     if board.hidden_references and needs_references:
         return "this board's references"
+    if inputs:
+        return "this board's inputs"
     if not board.revealed and any(phase.blind for phase in board.phases):
         return "outputs of a blind phase"
     return None
@@ -134,7 +139,7 @@ def open_address(
 ) -> tuple[Metric, str]:
     """The metric at an address, under the name of its column, and the log of getting it."""
     address = kept_address(site, submission)
-    check_allowed(site.settings.metrics, board, address)
+    check_allowed(site.settings.metrics, board, address, now=site.clock())
     parts = address.parts
     if address.way == "hub":
         return _fetched(parts["metric"], parts["model"], parts["revision"], column)

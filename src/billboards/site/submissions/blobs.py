@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
-from billboards.errors import InvalidInput, MissingPart, StoreFailed
+from billboards.errors import FileLost, InvalidInput, MissingPart, StoreFailed
 
 
 class BlobStore(Protocol):
@@ -42,6 +42,9 @@ class BlobStore(Protocol):
 
     def listed(self) -> Iterator[tuple[str, int]]:
         """The name and size of everything that is kept; whatever else lies there is passed over."""
+
+    def is_up(self) -> bool:
+        """Whether the place where files are kept is there and answers; says nothing about any one file."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +72,12 @@ class Blobs:
         """The content behind a name, checked against it."""
         try:
             content = self.path(name).read_bytes()
+        except FileNotFoundError as error:
+            raise FileLost(f"{self.path(name)}: can't be read: {error.strerror}; restore it from a backup") from error
         except OSError as error:
             raise StoreFailed(f"{self.path(name)}: can't be read: {error.strerror or error}") from error
         if name_of(content) != name:
-            raise StoreFailed(f"{self.path(name)}: is damaged; restore it from a backup")
+            raise FileLost(f"{self.path(name)}: is damaged; restore it from a backup", state="damaged")
         return content
 
     def touched(self, name: str) -> float:
@@ -99,6 +104,11 @@ class Blobs:
             if is_name(path.parent.name, path.name):
                 with suppress(FileNotFoundError):
                     yield path.name, path.stat().st_size
+
+    def is_up(self) -> bool:
+        """Whether the folder is there and may be written; before the first file, whether it may be made."""
+        place = self.root if self.root.exists() else self.root.parent
+        return place.is_dir() and os.access(place, os.R_OK | os.W_OK | os.X_OK)
 
     def path(self, name: str) -> Path:
         """Where the content of this name lies, or would lie."""
@@ -171,7 +181,7 @@ class ObjectBlobs:
         """The content behind a name, checked against it."""
         content: bytes = self._ask("cat_file", name, "read")
         if name_of(content) != name:
-            raise StoreFailed(f"{self._shown(name)}: is damaged; restore it from a backup")
+            raise FileLost(f"{self._shown(name)}: is damaged; restore it from a backup", state="damaged")
         return content
 
     def touched(self, name: str) -> float:
@@ -200,11 +210,20 @@ class ObjectBlobs:
         except self._refusals as error:
             raise StoreFailed(f"{self.address}: can't be listed ({type(error).__name__}: {error})") from error
 
+    def is_up(self) -> bool:
+        """Whether the bucket is there and lets this site in."""
+        bucket = self._root.split("/")[0] if self.address.startswith("s3://") else self._root
+        try:
+            return bool(self._files.exists(bucket)) or not self.address.startswith("s3://")
+        except self._refusals:
+            return False
+
     def _ask(self, action: str, name: str, verb: str, *content: bytes) -> Any:
         try:
             return getattr(self._files, action)(f"{self._root}/{name[:2]}/{name}", *content)
         except self._refusals as error:
-            raise StoreFailed(f"{self._shown(name)}: can't be {verb} ({type(error).__name__}: {error})") from error
+            kind = FileLost if isinstance(error, FileNotFoundError) and verb == "read" else StoreFailed
+            raise kind(f"{self._shown(name)}: can't be {verb} ({type(error).__name__}: {error})") from error
 
     def _shown(self, name: str) -> str:
         return f"{self.address}/{name[:2]}/{name}"

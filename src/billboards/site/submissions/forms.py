@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from billboards.analyses.rank import newcomer_words
+from billboards.board.costs import COSTS
 from billboards.errors import BillboardsError, InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused
 from billboards.site.accounts.access import may
 from billboards.site.boards.masked import Look
@@ -34,7 +35,7 @@ EXAMPLES = 3
 def show_choice(ask: Ask) -> Body:
     """What can be sent in, and whether it is taken now."""
     look = ask.look()
-    return ask.board_page("submit", look, "submit", heading="Submit", **_rules(ask, look))
+    return ask.board_page("submit", look, "submit", heading="Submit", **rules_of(ask, look))
 
 
 def show_generator_form(ask: Ask) -> Body:
@@ -91,8 +92,13 @@ def _form(
     status: int,
     facts: Mapping[str, Any],
 ) -> Body:
-    """A form with what was sent before, what is wrong with it, and the rules of the board."""
-    shown = {"heading": heading, "sent": _texts(sent), "problems": problems, **facts, **_rules(ask, look)}
+    """A form with what was sent before, what is wrong with it, and the rules of the board.
+
+    Who may not submit is told what that takes before they write anything.
+    """
+    if status == 200 and not may(ask.viewer, "submit"):
+        return ask.board_page("submit_first", look, "submit", heading=heading, next=ask.path, **rules_of(ask, look))
+    shown = {"heading": heading, "sent": sent_texts(sent), "problems": problems, **facts, **rules_of(ask, look)}
     return ask.board_page(template, look, "submit", status=status, **shown)
 
 
@@ -101,11 +107,12 @@ def _examples(look: Look) -> dict[str, Any]:
     return {"examples": look.board.instances[:EXAMPLES], "instances": len(look.board.instances)}
 
 
-def _texts(sent: Mapping[str, Any]) -> dict[str, str]:
+def sent_texts(sent: Mapping[str, Any]) -> dict[str, str]:
+    """What was written into a form, but for files."""
     return {key: value for key, value in sent.items() if isinstance(value, str)}
 
 
-def _rules(ask: Ask, look: Look) -> dict[str, Any]:
+def rules_of(ask: Ask, look: Look) -> dict[str, Any]:
     """What the owner decided about sending in, and what is left of the team's quota."""
     settings, now = look.live.settings, ask.site.clock()
     closed = None
@@ -118,7 +125,7 @@ def _rules(ask: Ask, look: Look) -> dict[str, Any]:
     return {
         "closed": closed,
         "accepts": settings.accepts,
-        "phases": [(p.name, p.opens, p.closes, p.blind, p.is_open(now)) for p in settings.phases],
+        "phases": [(p.name, p.opens, p.closes, settings.results_of(p), p.is_open(now)) for p in settings.phases],
         "quota": _quota(ask, look, now),
         "has_phases": bool(settings.phases),
         "ways": _ways(ask),
@@ -156,10 +163,10 @@ def receive_generator(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
             form=sent.get("form") or "auto",
             anonymous=bool(sent.get("anonymous")),
             entry=sent.get("entry") or "primary",
-            about={**_about(sent), **({"human": True} if sent.get("human") else {})},
+            about={**sent_words(sent), **sent_costs(sent), **({"human": True} if sent.get("human") else {})},
         )
     except (InvalidInput, Refused, NotAllowed) as error:
-        return _generator_form(ask, sent, *_said(ask, error))
+        return _generator_form(ask, sent, *mistakes_of(ask, error))
     return addresses.submission(received.submission.id)
 
 
@@ -175,14 +182,14 @@ def receive_metric(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
             raw,
             name=name or None,
             file_name=file_name,
-            manifest=_manifest(sent, name),
+            manifest=sent_manifest(sent, name),
             anonymous=bool(sent.get("anonymous")),
             entry=sent.get("entry") or "primary",
-            about=_about(sent),
+            about=sent_words(sent),
             trusted=bool(sent.get("trusted")),
         )
     except (InvalidInput, Refused, NotAllowed) as error:
-        return _metric_form(ask, sent, *_said(ask, error))
+        return _metric_form(ask, sent, *mistakes_of(ask, error))
     return addresses.submission(received.submission.id)
 
 
@@ -207,10 +214,10 @@ def receive_scores(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
             file_name=file_name,
             anonymous=bool(sent.get("anonymous")),
             entry=sent.get("entry") or "primary",
-            about=_about(sent),
+            about=sent_words(sent),
         )
     except (InvalidInput, Refused, NotAllowed) as error:
-        return _scores_form(ask, sent, *_said(ask, error))
+        return _scores_form(ask, sent, *mistakes_of(ask, error))
     return addresses.submission(received.submission.id)
 
 
@@ -221,7 +228,9 @@ def receive_address(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
         way = next((way for way in _ways(ask) if way == sent.get("way")), None)
         if way is None:
             raise InvalidInput("choose what it is, of what this site takes")
-        manifest = {} if way == "hub" else {key: said for key, said in _manifest(sent, name).items() if key != "name"}
+        manifest = (
+            {} if way == "hub" else {key: said for key, said in sent_manifest(sent, name).items() if key != "name"}
+        )
         received = submit_address(
             ask.site,
             ask.viewer,
@@ -232,10 +241,10 @@ def receive_address(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
             manifest=manifest,
             anonymous=bool(sent.get("anonymous")),
             entry=sent.get("entry") or "primary",
-            about=_about(sent),
+            about=sent_words(sent),
         )
     except (InvalidInput, Refused, NotAllowed) as error:
-        return _address_form(ask, sent, *_said(ask, error))
+        return _address_form(ask, sent, *mistakes_of(ask, error))
     return addresses.submission(received.submission.id)
 
 
@@ -259,11 +268,17 @@ def sent_content(sent: Mapping[str, Any], pasted_name: str, what: str) -> tuple[
     return pasted.replace("\r\n", "\n").encode("utf-8", "replace"), f"pasted {pasted_name}"
 
 
-def _about(sent: Mapping[str, Any]) -> dict[str, Any]:
+def sent_words(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What a form says of an entry."""
     return {word: str(sent.get(word) or "").strip() for word in ("description", "paper", "url")}
 
 
-def _manifest(sent: Mapping[str, Any], name: str) -> dict[str, Any]:
+def sent_costs(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What a form says a generator costs; an empty field says nothing."""
+    return {name: str(sent.get(name) or "").strip() for name in COSTS}
+
+
+def sent_manifest(sent: Mapping[str, Any], name: str) -> dict[str, Any]:
     """What the form declares; a folder's own metric.toml goes before it."""
     needs = [need for need in ("references", "input", "corpus") if sent.get(f"needs_{need}")]
     declared: dict[str, Any] = {"name": name, "higher_is_better": sent.get("direction") != "lower", "needs": needs}
@@ -279,7 +294,7 @@ def problem_words(problem: Problem) -> str:
     return f"{problem.path}{'' if problem.line is None else f', line {problem.line}'}: {problem.message}"
 
 
-def _said(ask: Ask, error: BillboardsError) -> tuple[list[str], int]:
+def mistakes_of(ask: Ask, error: BillboardsError) -> tuple[list[str], int]:
     """Every mistake in words, and the status."""
     if isinstance(error, InvalidSubmission):
         return list(map(problem_words, error.problems)), 422

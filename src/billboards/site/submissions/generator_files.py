@@ -30,6 +30,8 @@ LISTED = 100
 LINES_EACH, LINES_BESIDE = 100, 1_000
 #: Characters of one output, unless the site says otherwise.
 LONGEST = 100_000
+#: What a character may take where it is escaped, and what a line of JSON holds beside its text.
+ESCAPED, KEYS = 12, 10_000
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,10 @@ def read_generator(
     problems = Problems(LISTED)
     if form == "auto":
         form = "jsonl" if _looks_like_json(raw) else "text"
-    read = _from_json if form == "jsonl" else _from_lines
-    passages = read(raw, board, name, problems)
+    if form == "jsonl":
+        passages = _from_json(raw, board, name, problems, longest=ESCAPED * longest + KEYS)
+    else:
+        passages = _from_lines(raw, board, name, problems)
     if not problems.errors:
         _check_complete(passages, board, name, problems)
     for item in passages.values():
@@ -79,11 +83,11 @@ def _looks_like_json(raw: bytes) -> bool:
     return first.startswith(b"{") and any(f'"{word}"'.encode() in first for word in INSTANCE_WORDS + TEXT_WORDS)
 
 
-def _from_json(raw: bytes, board: Board, name: str, problems: Problems) -> dict[int, Passage]:
+def _from_json(raw: bytes, board: Board, name: str, problems: Problems, *, longest: int) -> dict[int, Passage]:
     passages: dict[int, Passage] = {}
-    for line, item in json_lines(raw, name, problems):
+    for line, item in json_lines(raw, name, problems, longest=longest):
         key, text = _one_of(item, INSTANCE_WORDS), _one_of(item, TEXT_WORDS)
-        for word in sorted(item.keys() - {*INSTANCE_WORDS, *TEXT_WORDS, *IGNORED}):
+        for word in sorted(item.keys() - {*INSTANCE_WORDS, *TEXT_WORDS, *IGNORED})[:LISTED]:
             problems.error(name, line, f'unknown key {shown(word)}; write {{"instance": "…", "text": "…"}}')
         if isinstance(key, int) and not isinstance(key, bool):
             key = str(key)

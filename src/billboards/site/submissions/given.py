@@ -1,8 +1,8 @@
 """What a submitted metric is given that its team, or everybody, may not read.
 
 Scores, logs and last words are a program's own: whatever it reads it can write there. So where it was given hidden
-references, or other teams' outputs of a blind phase, its words are withheld from its team, and its single scores from
-all but owners.
+references, inputs that are withheld, or other teams' outputs of a blind phase, its words are withheld from its team,
+and its single scores from all but owners.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from billboards.site.submissions.records import Submission
 _UNSEEN = ("received", "checking", "rejected", "cancelled")
 
 
-def given_hidden(settings: BoardSettings, metric: Submission, *, blind: bool) -> str | None:
+def given_hidden(settings: BoardSettings, metric: Submission, *, blind: bool, inputs: bool) -> str | None:
     """What a submitted metric was given that not everybody may read; None where it can't tell anything."""
     if metric.way == "scores":
         return None
     if settings.hidden_references and metric.settings.get("needs_references", True):
         return "it was given references that are hidden"
+    if inputs and metric.settings.get("needs_input", True):
+        return "it was given inputs that are withheld"
     return "it was given outputs of a blind phase" if blind else None
 
 
@@ -34,9 +36,9 @@ def find_blind_rows(connection: Connection, settings: BoardSettings, board: str)
     return [row for row in sent if row.state not in _UNSEEN and settings.hides(row.phase)]
 
 
-def hidden_since(connection: Connection, settings: BoardSettings, metric: Submission) -> float | None:
+def hidden_since(connection: Connection, settings: BoardSettings, metric: Submission, *, now: float) -> float | None:
     """Since when a program has been given what its team may not read; None where it never was."""
-    if given_hidden(settings, metric, blind=False) is not None:
+    if given_hidden(settings, metric, blind=False, inputs=settings.withholds_inputs(now)) is not None:
         return 0.0
     if metric.way == "scores":
         return None

@@ -19,14 +19,15 @@ from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.consistency import inconsistency
-from billboards.site.submissions.doubts import doubt_words, doubts_of
+from billboards.site.submissions.doubts import GONE, doubt_words, doubts_of
 from billboards.site.submissions.given import given_hidden
+from billboards.site.submissions.outcome import outcome_of
 from billboards.site.submissions.records import TERMINAL, TRANSITIONS, Submission
 from billboards.site.submissions.sending import get_submission, read_log
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, changing, reading
 from billboards.site.web.rendering import Body
-from billboards.site.web.streams import send_events, send_generations, status_of
+from billboards.site.web.streams import send_events, send_generations, send_progress, status_of
 
 router = APIRouter()
 
@@ -124,7 +125,9 @@ def show_submission(ask: Ask) -> Body:
     own = may(ask.viewer, "see-submission", submission)
     look = ask.pages.look(submission.board, ask.viewer)
     lines = read_log(ask.site, ask.viewer, submission.id) if own else ()
-    hidden = given_hidden(look.live.settings, submission, blind=look.live.has_blind_rows)
+    hidden = given_hidden(
+        look.live.settings, submission, blind=look.live.has_blind_rows, inputs=look.live.inputs_hidden
+    )
     on_board = next((name for name, row in look.live.generators.items() if row.id == submission.id), None)
     return ask.board_page(
         "submission",
@@ -146,6 +149,8 @@ def show_submission(ask: Ask) -> Body:
         ),
         doubts=doubt_words(submission, live_board(ask.site, submission.board)),
         kept_out=look.live.board.trust.bar(on_board or submission.public_name, doubts_of(submission)),
+        outcome=outcome_of(submission, look.live),
+        ranking=addresses.board(look.name, "rankings"),
         inconsistency=inconsistency(submission, counted=may(ask.viewer, "read-hidden") or not hidden),
     )
 
@@ -198,8 +203,8 @@ def _actions(viewer: Viewer, submission: Submission) -> list[tuple[str, str]]:
         return []
     fits = {
         "reveal": submission.anonymous,
-        "primary": submission.entry == "contrastive" and not submission.is_terminal,
-        "contrastive": submission.entry == "primary" and not submission.is_terminal,
+        "primary": submission.entry == "contrastive" and submission.state not in GONE,
+        "contrastive": submission.entry == "primary" and submission.state not in GONE,
         "trust": submission.kind == "metric"
         and not submission.settings.get("trusted")
         and submission.state == "failed"
@@ -223,6 +228,7 @@ def act_on_submission(ask: Ask, _: Mapping[str, Any]) -> str:
 
 router.add_route("/submissions", reading(show_all, kept=False), include_in_schema=False)
 router.add_route("/boards/{board}/events", send_generations, include_in_schema=False)
+router.add_route("/boards/{board}/progress", send_progress, include_in_schema=False)
 router.add_route("/boards/{board}/submissions", reading(show_of_board, kept=False), include_in_schema=False)
 router.add_route("/submissions/{submission}", reading(show_submission, kept=False), include_in_schema=False)
 router.add_route("/submissions/{submission}/events", send_events, include_in_schema=False)

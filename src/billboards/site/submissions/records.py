@@ -26,6 +26,9 @@ Kind = Literal["generator", "metric"]
 Entry = Literal["primary", "contrastive"]
 Way = Literal["program", "scores", "hub", "image", "endpoint"]
 
+#: Of a submission to a suite: the suite's name, and what its submissions to all boards have in common.
+SUITE, SENT = "suite", "sent"
+
 #: From which state to which; what is not here does not happen.
 TRANSITIONS: Mapping[str, frozenset[str]] = {
     "received": frozenset({"checking", "rejected", "failed", "cancelled", "withdrawn"}),
@@ -82,8 +85,13 @@ class Submission:
 
     @property
     def public_name(self) -> str:
-        """The name on the board: a pseudonym until the submission is revealed."""
-        return f"anonymous-{self.id[:6]}" if self.anonymous else self.name
+        """The name on the board: a pseudonym until the submission is revealed, one for all boards of a suite."""
+        return f"anonymous-{str(self.settings.get(SENT, self.id))[:6]}" if self.anonymous else self.name
+
+    @property
+    def suite(self) -> str | None:
+        """The suite that it was sent to, with all its boards."""
+        return self.settings.get(SUITE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +148,7 @@ def create(connection: Connection, draft: Draft, *, actor: str, now: float) -> S
     detail = {"kind": draft.kind, "name": draft.name, "version": submission.version}
     trail.note(connection, actor, "submission.received", made, now=now, board=draft.board, detail=detail)
     trail.raise_generation(connection, draft.board, now=now)
+    deliveries.mail_account(connection, "submission.received", _told(submission), draft.account_id, now=now)
     return submission
 
 
@@ -224,6 +233,12 @@ def find(
     return tuple(_submission(row) for row in connection.execute(query).mappings())
 
 
+def names(connection: Connection, board: str, kind: str) -> tuple[str, ...]:
+    """The names of all submissions of a kind to a board."""
+    query = select(submissions.c.name).where(submissions.c.board == board, submissions.c.kind == kind).distinct()
+    return tuple(connection.execute(query).scalars())
+
+
 def count_spent(connection: Connection, board: str, kind: str, team_id: int, *, since: float = 0.0) -> int:
     """How many submissions count towards a team's quota; those the platform spoiled don't."""
     query = select(func.count()).where(
@@ -233,6 +248,12 @@ def count_spent(connection: Connection, board: str, kind: str, team_id: int, *, 
         submissions.c.created >= since,
         submissions.c.refunded.is_(False),
     )
+    return connection.execute(query).scalar() or 0
+
+
+def count_sent(connection: Connection, team_id: int, *, since: float) -> int:
+    """How many submissions a team has sent since a time, to any board."""
+    query = select(func.count()).where(submissions.c.team_id == team_id, submissions.c.created >= since)
     return connection.execute(query).scalar() or 0
 
 

@@ -13,6 +13,7 @@ from billboards.board.added_scores import read_needs
 from billboards.errors import InvalidInput
 from billboards.site.accounts.access import Viewer, may
 from billboards.site.accounts.permissions import Permission, SubmissionPermission, site_of
+from billboards.site.boards.live import live_board
 from billboards.site.campaigns.judged_submissions import people_progress
 from billboards.site.database.trail import LogLine
 from billboards.site.submissions import records as submissions
@@ -22,8 +23,10 @@ from billboards.site.submissions.consistency import KEPT
 from billboards.site.submissions.doubts import DOUBTS, doubts_of
 from billboards.site.submissions.generator_files import Format
 from billboards.site.submissions.metric_folders import most_bytes_sent
+from billboards.site.submissions.outcome import outcome_of
 from billboards.site.submissions.records import Submission
 from billboards.site.web.api import Cursor, Limit, Page, page_of, read_cursor, tagged_router, write_cursor
+from billboards.site.work.waiting import waiting
 from billboards.site.work.worklist import progress, unmet_need
 
 router = tagged_router("submissions")
@@ -53,6 +56,51 @@ class PeopleFacts(BaseModel):
     ended: bool
 
 
+class WaitingFacts(BaseModel):
+    """How many submissions are before it, and about how many seconds it takes until it is ranked."""
+
+    before: int
+    seconds: float | None = Field(description="null where something on the way was never measured")
+    words: str
+
+
+class ShiftFacts(BaseModel):
+    """Somebody else whose place changed with the ranking that it came in with."""
+
+    side: str
+    name: str
+    before: int | None
+    after: int | None
+    change: str = Field(description="new, gone or moved")
+
+
+class OutcomeFacts(BaseModel):
+    """What the board says of it, as far as you may know."""
+
+    state: Literal["hidden", "ranking", "ranked", "unranked", "replaced", "stuck"] = Field(
+        description="hidden: of a blind phase; ranking: the ranking with it is being made; replaced: a later version "
+        "stands on the board; stuck: the board could not be ranked"
+    )
+    name: str = Field(description="its name on the board")
+    rank: int | None
+    ranked: int = Field(description="how many have a rank on its side of the board")
+    cluster: list[str] = Field(description="others that share its rank")
+    ranked_by: str | None
+    score: float | None = Field(description="of a generator: its value under what ranks")
+    agreement: float | None = Field(description="of a metric: its correlation with people")
+    interval: tuple[float, float] | None = Field(description="the 95% interval of that")
+    n: int = Field(description="of a metric: the judged outputs that it rests on")
+    weight: float | None = Field(description="of a metric: its weight in the board's ensemble")
+    moved: list[ShiftFacts] = Field(description="who else changed place; mere renumbering is no change")
+    warnings: list[str]
+    reason: str | None
+    common: tuple[int, int, str] | None = Field(
+        description="where what leads can't score it: its rank among all generators, of how many, and by what"
+    )
+    ranking: str | None = Field(description="the ranking that it came in with")
+    words: list[str] = Field(description="all of it in sentences")
+
+
 class SubmissionFacts(BaseModel):
     """A submission, and how far it has come."""
 
@@ -73,6 +121,8 @@ class SubmissionFacts(BaseModel):
     changed: float
     progress: ProgressFacts | None = Field(None, description="of a single submission that is being scored")
     people: PeopleFacts | None = Field(None, description="of a single generator that people judge")
+    waiting: WaitingFacts | None = Field(None, description="of a single submission that is on its way")
+    outcome: OutcomeFacts | None = Field(None, description="of a single submission that is scored")
     waits: str | None = Field(None, description="what a single submission waits for that nobody does now")
     warnings: list[str] = Field(default_factory=list, description="what is odd about it, when it is sent in")
     doubts: list[str] = Field(default_factory=list, description="what speaks against its outputs, once it is checked")
@@ -142,15 +192,22 @@ def submit_generator(
     human: Annotated[bool, Form(description="written by people")] = False,
     anonymous: Annotated[bool, Form(description="shown under a pseudonym until revealed")] = False,
     entry: Annotated[Literal["primary", "contrastive"], Form()] = "primary",
+    latency: Annotated[float | None, Form(ge=0, description="seconds per output")] = None,
+    price: Annotated[float | None, Form(ge=0, description="US dollars per 1,000 outputs")] = None,
+    energy: Annotated[float | None, Form(ge=0, description="watt-hours per output")] = None,
+    parameters: Annotated[float | None, Form(ge=0, description="number of trained parameters")] = None,
+    training_tokens: Annotated[float | None, Form(ge=0, description="tokens of training data")] = None,
 ) -> SubmissionFacts:
     """Send in a generator's outputs; every mistake is named at once."""
-    about = {"description": description, "paper": paper, "url": url, "human": human}
+    about: dict[str, Any] = {"description": description, "paper": paper, "url": url, "human": human}
+    about |= {"latency": latency, "price": price, "energy": energy}
+    about |= {"parameters": parameters, "training_tokens": training_tokens}
     received = submitting.submit_generator(
         site_of(request),
         viewer,
         board,
         name,
-        _read(file, site_of(request).settings.generator_bytes),
+        sent_bytes(file, site_of(request).settings.generator_bytes),
         file_name=file.filename or "outputs",
         form=form,
         anonymous=anonymous,
@@ -181,10 +238,10 @@ def submit_metric(
         site_of(request),
         viewer,
         board,
-        _read(file, most_bytes_sent(site_of(request), viewer.name)),
+        sent_bytes(file, most_bytes_sent(site_of(request), viewer.name)),
         name=name,
         file_name=file.filename or "metric",
-        manifest=_manifest(manifest),
+        manifest=read_manifest_text(manifest),
         anonymous=anonymous,
         entry=entry,
         about={"description": description, "paper": paper, "url": url},
@@ -220,7 +277,7 @@ def submit_scores(
         viewer,
         board,
         name,
-        _read(file, site_of(request).settings.generator_bytes),
+        sent_bytes(file, site_of(request).settings.generator_bytes),
         higher_is_better=higher_is_better,
         training_data=training_data,
         needs=read_needs(needs),
@@ -309,17 +366,23 @@ def list_submissions(
 
 @router.get("/submissions/{submission_id}")
 def read_submission(request: Request, seen: Seen) -> SubmissionFacts:
-    """How far a submission has come."""
-    submission = seen[1]
-    waits = unmet_need(site_of(request), submission)
-    if submission.state != "scoring":
-        with site_of(request).database.reading() as connection:
-            judged = people_progress(connection, submission)
-        people = None if judged is None else PeopleFacts(**asdict(judged))
-        return _facts(submission).model_copy(update={"waits": waits, "people": people})
-    now = progress(site_of(request), submission)
-    facts = ProgressFacts(done=now.done, total=now.total, seconds_left=now.seconds)
-    return _facts(submission).model_copy(update={"progress": facts, "waits": waits})
+    """How far a submission has come, and what came of it."""
+    viewer, submission = seen
+    site, facts = site_of(request), _facts(submission)
+    facts.waits = unmet_need(site, submission)
+    if not submission.is_terminal:
+        queued = waiting(site, submission)
+        facts.waiting = WaitingFacts(before=queued.before, seconds=queued.seconds, words=queued.words)
+    if submission.state == "scoring":
+        now = progress(site, submission)
+        facts.progress = ProgressFacts(done=now.done, total=now.total, seconds_left=now.seconds)
+        return facts
+    with site.database.reading() as connection:
+        judged = people_progress(connection, submission)
+    facts.people = None if judged is None else PeopleFacts(**asdict(judged))
+    outcome = outcome_of(submission, live_board(site, submission.board, audience=viewer.audience))
+    facts.outcome = None if outcome is None else OutcomeFacts(**asdict(outcome))
+    return facts
 
 
 @router.get("/submissions/{submission_id}/log")
@@ -368,12 +431,13 @@ def trust(request: Request, submission_id: str, sent: Trust, viewer: Owner) -> S
     return _facts(submitting.set_trusted(site_of(request), viewer, submission_id, sent.trusted))
 
 
-def _read(file: UploadFile, most: int) -> bytes:
+def sent_bytes(file: UploadFile, most: int) -> bytes:
     """What was sent, and one byte too many where it is too much, so that it is refused for that."""
     return file.file.read(most + 1)
 
 
-def _manifest(text: str | None) -> dict[str, Any] | None:
+def read_manifest_text(text: str | None) -> dict[str, Any] | None:
+    """What a metric says of itself beside its file, from JSON."""
     if not text:
         return None
     try:
@@ -387,6 +451,11 @@ def _manifest(text: str | None) -> dict[str, Any] | None:
 
 def _received(response: Response, received: submitting.Received) -> SubmissionFacts:
     response.headers["location"] = f"/api/v1/submissions/{received.submission.id}"
+    return received_facts(received)
+
+
+def received_facts(received: submitting.Received) -> SubmissionFacts:
+    """A submission that was just taken, with what is odd about it."""
     facts = _facts(received.submission)
     return facts.model_copy(update={"warnings": [str(warning) for warning in received.warnings]})
 

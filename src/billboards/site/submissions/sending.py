@@ -11,23 +11,31 @@ again.
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Connection, delete
 
 from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.board import Board
-from billboards.board.names import generator_name_mistake
-from billboards.errors import InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused, UnknownName
-from billboards.metrics.discovery import part_names
-from billboards.run.manifest import Manifest
+from billboards.board.costs import COSTS, CostName
+from billboards.board.names import deceiving_mistake, generator_name_mistake, look_alike
+from billboards.errors import (
+    InvalidInput,
+    InvalidSettings,
+    InvalidSubmission,
+    MissingPart,
+    NotAllowed,
+    Problem,
+    Refused,
+    UnknownName,
+)
+from billboards.metrics.discovery import installed_metric, part_names
 from billboards.site.accounts.access import Viewer, may, require
 from billboards.site.accounts.records import Account
 from billboards.site.boards import registry
@@ -39,15 +47,11 @@ from billboards.site.settings import BoardSettings, moment, read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.addressed_metrics import Addressed, check_allowed, read_address
+from billboards.site.submissions.archive_process import declared_in
+from billboards.site.submissions.archives import MOST_BYTES
 from billboards.site.submissions.generator_files import Format, canonical, read_generator
 from billboards.site.submissions.given import hidden_since
-from billboards.site.submissions.metric_folders import (
-    MOST_BYTES,
-    check_vetted,
-    folder_manifest,
-    most_bytes_sent,
-    unpack_metric,
-)
+from billboards.site.submissions.metric_folders import check_vetted, most_bytes_sent
 from billboards.site.submissions.records import Draft, Entry, Kind, Submission
 from billboards.site.submissions.sent_scores import SentScores, doubtful_sign, kept_scores, read_sent
 
@@ -56,7 +60,7 @@ GONE = ("withdrawn", "rejected", "failed", "cancelled")
 #: What is said of a metric that its scores depend on, beside its file.
 DECIDING = ("manifest", "higher_is_better", "needs_references", "needs_input", "references")
 #: What a submission may say of itself beside its outputs or program.
-WORDS = ("description", "paper", "url", "language", "human")
+WORDS = ("description", "paper", "url", "language", "human", *COSTS)
 LONGEST_WORDS = 10_000
 ENTRIES: tuple[Entry, ...] = ("primary", "contrastive")
 WITHHELD = "(what the program wrote is withheld: it was given texts that its team may not read)"
@@ -69,6 +73,20 @@ class Received:
     """A submission that was taken, and what is odd about it."""
 
     submission: Submission
+    warnings: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """What was sent in to one board, checked as far as that can be done before it is written down."""
+
+    registered: registry.Registered
+    kind: Kind
+    name: str
+    content: bytes
+    anonymous: bool
+    entry: Entry
+    settings: Mapping[str, Any]
     warnings: tuple[Problem, ...] = ()
 
 
@@ -87,17 +105,40 @@ def submit_generator(
 ) -> Received:
     """Send in a generator's outputs; every mistake is named, and nothing is kept where there is one."""
     account = require(viewer, "submit")
+    ready = prepare_generator(
+        site, board, name, raw, file_name=file_name, form=form, anonymous=anonymous, entry=entry, about=about
+    )
+    return receive(site, account, [ready])[0]
+
+
+def prepare_generator(
+    site: Site,
+    board: str,
+    name: str,
+    raw: bytes,
+    *,
+    file_name: str = "outputs",
+    form: Format = "auto",
+    anonymous: bool = False,
+    entry: Entry = "primary",
+    about: Mapping[str, Any] | None = None,
+) -> Ready:
+    """A generator's outputs, checked against a board; raises with every mistake."""
     registered = _board(site, board)
-    _check_size(raw, site.settings.generator_bytes, file_name)
+    check_size(raw, site.settings.generator_bytes, file_name)
     folder = folder_board(site, registered)
     _check_name(folder, "generator", name)
     outputs = read_generator(raw, folder, name=file_name, form=form, longest=site.settings.text_characters)
-    settings = _about(about)
-    content = canonical(folder, outputs.texts)
-    blob = site.blobs.put(content)
-    submission = _receive(site, account, registered, "generator", name, blob, anonymous, entry, settings)
-    _put_back(site, blob, content)
-    return Received(submission, outputs.warnings)
+    return Ready(
+        registered=registered,
+        kind="generator",
+        name=name,
+        content=canonical(folder, outputs.texts),
+        anonymous=anonymous,
+        entry=entry,
+        settings=_about(about),
+        warnings=outputs.warnings,
+    )
 
 
 def submit_metric(
@@ -121,13 +162,44 @@ def submit_metric(
     account = require(viewer, "submit")
     if trusted:
         require(viewer, "administer")
+    ready = prepare_metric(
+        site,
+        account,
+        board,
+        raw,
+        name=name,
+        file_name=file_name,
+        manifest=manifest,
+        anonymous=anonymous,
+        entry=entry,
+        about=about,
+        trusted=trusted,
+    )
+    return receive(site, account, [ready])[0]
+
+
+def prepare_metric(
+    site: Site,
+    account: Account,
+    board: str,
+    raw: bytes,
+    *,
+    name: str | None = None,
+    file_name: str = "metric",
+    manifest: Mapping[str, Any] | None = None,
+    anonymous: bool = False,
+    entry: Entry = "primary",
+    about: Mapping[str, Any] | None = None,
+    trusted: bool = False,
+) -> Ready:
+    """A metric's program, looked through for a board; raises with what is wrong."""
     registered = _board(site, board)
     _check_early(site, account, registered, name, hashlib.sha256(raw).hexdigest())
     largest = most_bytes_sent(site, account.name)
-    _check_size(raw, largest, file_name)
+    check_size(raw, largest, file_name)
     settings: dict[str, Any] = _about(about)
-    declared = _declared(raw, file_name, manifest, name, most=max(MOST_BYTES, largest))
-    called = name or declared.card.name
+    declared = declared_in(raw, file_name=file_name, manifest=manifest, name=name, most=max(MOST_BYTES, largest))
+    called = name or declared.name
     _check_name(folder_board(site, registered), "metric", called)
     settings |= {"trusted": trusted, "trained_on_this_board": declared.trained_on_this_board, "file": file_name[:200]}
     if manifest is not None:
@@ -135,10 +207,15 @@ def submit_metric(
     if declared.gpu:
         check_vetted(site, account.name, hashlib.sha256(raw).hexdigest())
         settings["gpu"] = True
-    blob = site.blobs.put(raw)
-    submission = _receive(site, account, registered, "metric", called, blob, anonymous, entry, settings)
-    _put_back(site, blob, raw)
-    return Received(submission)
+    return Ready(
+        registered=registered,
+        kind="metric",
+        name=called,
+        content=raw,
+        anonymous=anonymous,
+        entry=entry,
+        settings=settings,
+    )
 
 
 def submit_scores(
@@ -168,7 +245,7 @@ def submit_scores(
         raise Refused("this site takes no metrics as scores only; send a program that computes them")
     registered = _board(site, board)
     _check_early(site, account, registered, name)
-    _check_size(raw, site.settings.generator_bytes, file_name)
+    check_size(raw, site.settings.generator_bytes, file_name)
     live = live_board(site, board, audience=viewer.audience)
     _check_name(folder_board(site, registered), "metric", name)
     settings: dict[str, Any] = _about(about) | {
@@ -184,11 +261,17 @@ def submit_scores(
     doubts = doubtful_sign(sent, live.shown, higher_is_better=higher_is_better, name=file_name)
     hides = live.settings.hidden_judgments or any(phase.blind for phase in live.settings.phases)
     warnings = (*sent.warnings, *(() if hides and not live.settings.revealed else doubts))
-    content = _with_earlier(site, account, board, name, sent, settings).content()
-    blob = site.blobs.put(content)
-    submission = _receive(site, account, registered, "metric", name, blob, anonymous, entry, settings)
-    _put_back(site, blob, content)
-    return Received(submission, warnings)
+    ready = Ready(
+        registered=registered,
+        kind="metric",
+        name=name,
+        content=_with_earlier(site, account, board, name, sent, settings).content(),
+        anonymous=anonymous,
+        entry=entry,
+        settings=settings,
+        warnings=warnings,
+    )
+    return receive(site, account, [ready])[0]
 
 
 def submit_address(
@@ -209,15 +292,20 @@ def submit_address(
     registered = _board(site, board)
     _check_early(site, account, registered, name)
     address = read_address(way, parts, manifest or {}, name)
-    check_allowed(site.settings.metrics, read_board_settings(registered.settings), address)
+    check_allowed(site.settings.metrics, read_board_settings(registered.settings), address, now=site.clock())
     _check_name(folder_board(site, registered), "metric", name)
     settings = _about(about) | {"way": way, "address": dict(address.parts)}
     settings["trained_on_this_board"] = bool(address.manifest.get("trained_on_this_board"))
-    content = address.content()
-    blob = site.blobs.put(content)
-    submission = _receive(site, account, registered, "metric", name, blob, anonymous, entry, settings)
-    _put_back(site, blob, content)
-    return Received(submission)
+    ready = Ready(
+        registered=registered,
+        kind="metric",
+        name=name,
+        content=address.content(),
+        anonymous=anonymous,
+        entry=entry,
+        settings=settings,
+    )
+    return receive(site, account, [ready])[0]
 
 
 def _with_earlier(
@@ -262,54 +350,62 @@ def _put_back(site: Site, blob: str, content: bytes) -> None:
         site.blobs.put(content)
 
 
-def _declared(
-    raw: bytes, file_name: str, manifest: Mapping[str, Any] | None, name: str | None, *, most: int
-) -> Manifest:
-    """What a metric says of itself; unpacking it here refuses at once what would be refused later."""
-    with tempfile.TemporaryDirectory() as work:
-        folder = Path(work) / "metric"
-        unpack_metric(raw, folder, name=file_name, most=most)
-        return folder_manifest(folder, manifest, name, file_name)
+def receive(site: Site, account: Account, ready: Sequence[Ready]) -> tuple[Received, ...]:
+    """Write submissions down, all of them in one transaction, or none where any board refuses its own.
+
+    Of several, every refusal is named with its board.
+    """
+    for each in ready:
+        if each.entry not in ENTRIES:
+            raise UnknownName("kind of entry", each.entry, ENTRIES)
+    blobs = [site.blobs.put(each.content) for each in ready]
+    refused: dict[str, str] = {}
+    taken = []
+    boards = {each.registered.name for each in ready}
+    with site.database.writing(boards=boards, team=account.team_id) as connection:
+        for each, blob in zip(ready, blobs, strict=True):
+            try:
+                taken.append(_written_down(site, connection, account, each, blob))
+            except Refused as error:
+                if len(ready) == 1:
+                    raise
+                refused[each.registered.name] = str(error)
+        if refused:
+            raise Refused("; ".join(f"board {board}: {reason}" for board, reason in refused.items()))
+    for each, blob in zip(ready, blobs, strict=True):
+        _put_back(site, blob, each.content)
+    return tuple(Received(submission, each.warnings) for submission, each in zip(taken, ready, strict=True))
 
 
-def _receive(
-    site: Site,
-    account: Account,
-    registered: registry.Registered,
-    kind: Kind,
-    name: str,
-    blob: str,
-    anonymous: bool,
-    entry: Entry,
-    settings: Mapping[str, Any],
-) -> Submission:
-    if entry not in ENTRIES:
-        raise UnknownName("kind of entry", entry, ENTRIES)
-    now = site.clock()
-    with site.database.writing() as connection:
-        board_settings = read_board_settings(registry.board(connection, registered.name).settings)
-        called_so = submissions.find(connection, board=registered.name, kind=kind, name=name)
-        _check_owner(called_so, account, name, board_settings)
-        same = [submission for submission in called_so if submission.team_id == account.team_id]
-        if same and same[0].state not in GONE and _is_same(same[0], blob, settings):
-            return same[0]
-        hides = _hides(board_settings, folder_board(site, registered))
-        phase = _check_open(connection, board_settings, registered.name, kind, account, now, hides=hides)
-        if entry == "primary":
-            _check_one_primary(connection, registered.name, kind, account, name)
-        draft = Draft(
-            board=registered.name,
-            kind=kind,
-            name=name,
-            team_id=account.team_id,
-            account_id=account.id,
-            blob=blob,
-            phase=phase,
-            anonymous=anonymous,
-            entry=entry,
-            settings=settings,
-        )
-        return submissions.create(connection, draft, actor=account.name, now=now)
+def _written_down(site: Site, connection: Connection, account: Account, ready: Ready, blob: str) -> Submission:
+    """A submission as a row, or the one that is there already with the same content; raises where none may come in."""
+    now, board, kind, name = site.clock(), ready.registered.name, ready.kind, ready.name
+    board_settings = read_board_settings(registry.board(connection, board).settings)
+    called_so = submissions.find(connection, board=board, kind=kind, name=name)
+    _check_owner(called_so, account, name, board_settings)
+    same = [submission for submission in called_so if submission.team_id == account.team_id]
+    if not same:
+        _check_alike(connection, board, kind, account, name, board_settings)
+    if same and same[0].state not in GONE and _is_same(same[0], blob, ready.settings):
+        return same[0]
+    hides = _hides(board_settings, folder_board(site, ready.registered))
+    per_day = site.settings.submissions_per_day
+    phase = _check_open(connection, board_settings, board, kind, account, now, hides=hides, per_day=per_day)
+    if ready.entry == "primary":
+        _check_one_primary(connection, board, kind, account, name)
+    draft = Draft(
+        board=board,
+        kind=kind,
+        name=name,
+        team_id=account.team_id,
+        account_id=account.id,
+        blob=blob,
+        phase=phase,
+        anonymous=ready.anonymous,
+        entry=ready.entry,
+        settings=ready.settings,
+    )
+    return submissions.create(connection, draft, actor=account.name, now=now)
 
 
 def _is_same(submission: Submission, blob: str, settings: Mapping[str, Any]) -> bool:
@@ -325,6 +421,19 @@ def _check_owner(same: Sequence[Submission], account: Account, name: str, settin
         raise Refused(f"the name {name} is taken by another team; choose another")
 
 
+def _check_alike(
+    connection: Connection, board: str, kind: Kind, account: Account, name: str, settings: BoardSettings
+) -> None:
+    """A name must not be taken for another one, as far as the sender may know of that."""
+    alike = [other for other in submissions.names(connection, board, kind) if other != name and look_alike(name, other)]
+    for other in alike:
+        for submission in submissions.find(connection, board=board, kind=kind, name=other):
+            own = submission.team_id == account.team_id
+            hidden = submission.anonymous or settings.hides(submission.phase)
+            if submission.state not in GONE and (own or not hidden):
+                raise Refused(f"the name {name!r} looks like {other}, which is there; choose another")
+
+
 def _check_open(
     connection: Connection,
     settings: BoardSettings,
@@ -334,10 +443,11 @@ def _check_open(
     now: float,
     *,
     hides: bool,
+    per_day: int,
 ) -> str | None:
     """The phase a submission belongs to; raises where none may come in now.
 
-    `hides` says that a metric's numbers tell of something hidden.
+    `hides` says that a metric's numbers tell of something hidden; `per_day` is what the site takes of a team in a day.
     """
     if kind not in settings.accepts:
         raise Refused(f"board {board} takes no {kind}s")
@@ -349,6 +459,11 @@ def _check_open(
     if settings.per_day is not None and today >= settings.per_day:
         raise Refused(
             f"team {account.team} has sent its {settings.per_day} {kind}s of today; "
+            f"the next may come after {moment(day + 86400)}"
+        )
+    if account.role != "owner" and submissions.count_sent(connection, account.team_id, since=day) >= per_day:
+        raise Refused(
+            f"team {account.team} has sent the {per_day} submissions that this site takes a day; "
             f"the next may come after {moment(day + 86400)}"
         )
     spent = submissions.count_spent(connection, board, kind, account.team_id)
@@ -398,7 +513,16 @@ def _check_early(
         if any(submission.state not in GONE and blob in (None, submission.blob) for submission in own):
             return
         hides = _hides(settings, folder_board(site, registered))
-        _check_open(connection, settings, registered.name, "metric", account, site.clock(), hides=hides)
+        _check_open(
+            connection,
+            settings,
+            registered.name,
+            "metric",
+            account,
+            site.clock(),
+            hides=hides,
+            per_day=site.settings.submissions_per_day,
+        )
 
 
 def _check_one_primary(connection: Connection, board: str, kind: Kind, account: Account, name: str) -> None:
@@ -410,8 +534,8 @@ def _check_one_primary(connection: Connection, board: str, kind: Kind, account: 
     for submission in submissions.find(connection, board=board, kind=kind, team_id=account.team_id, states=alive):
         if submission.entry == "primary" and submission.name != name:
             raise Refused(
-                f"team {account.team} has a primary entry, {submission.name}; send this one as contrastive, "
-                "or make that one contrastive first"
+                f"team {account.team} has a primary entry on this board already: {submission.name}; send this one as "
+                f"contrastive, or open /submissions/{submission.id} and choose “Make it contrastive” there first"
             )
 
 
@@ -508,22 +632,44 @@ def set_trusted(site: Site, viewer: Viewer, submission_id: str, trusted: bool) -
 def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str, Any]) -> BoardSettings:
     """An owner changes a board's settings; every value is checked, and those not named stay."""
     require(viewer, "administer")
-    leaders = _leaders(site, board) if "by" in changes else None
+    leaders = leaders_of(site, board) if "by" in changes else None
     with site.database.writing() as connection:
         registered = registry.board(connection, board)
         settings = read_board_settings(_changed(registered.settings, changes), leaders=leaders)
         if settings.by == PEOPLE and settings.hidden_judgments:
-            raise InvalidInput(
-                f"board {board} hides its judgments, so people can't rank it; change by or hidden_judgments"
-            )
+            words = f"board {board} hides its judgments, so people can't rank it; change by or hidden_judgments"
+            raise InvalidSettings("settings", [words], [("by",)])
+        if "metrics" in changes:
+            _check_metrics(settings.metrics or ())
+        before = read_board_settings(registered.settings).document()
         registry.change_board(
-            connection, board, "board.settings", actor=viewer.name, now=site.clock(), settings=settings.document()
+            connection,
+            board,
+            "board.settings",
+            actor=viewer.name,
+            now=site.clock(),
+            detail={"changes": trail.changes(before, settings.document())},
+            settings=settings.document(),
         )
         return settings
 
 
+def _check_metrics(specs: Sequence[str]) -> None:
+    """Refuse metrics that nobody has written; one that only lacks a package is named on the board's page."""
+    wrong: list[tuple[int, str]] = []
+    for number, spec in enumerate(specs):
+        try:
+            installed_metric(spec)
+        except MissingPart:
+            continue
+        except InvalidInput as error:
+            wrong.append((number, str(error)))
+    if wrong:
+        raise InvalidSettings("settings", [words for _, words in wrong], [("metrics", number) for number, _ in wrong])
+
+
 def _changed(kept: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with what an owner changes; of the rules of trust, too, those not named stay."""
+    """Settings with what an owner changes; of `trust` and `about`, too, what is not named stays."""
     changed = {**kept, **changes}
     trust, sent = kept.get("trust"), changes.get("trust")
     if isinstance(sent, dict):
@@ -531,10 +677,12 @@ def _changed(kept: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
         if rules.get("private_share") is not None and rules.get("private_seed") is None:
             rules["private_seed"] = secrets.randbits(48)
         changed["trust"] = rules
+    if isinstance(changes.get("about"), dict):
+        changed["about"] = {**(kept.get("about") or {}), **changes["about"]}
     return changed
 
 
-def _leaders(site: Site, board: str) -> set[str]:
+def leaders_of(site: Site, board: str) -> set[str]:
     """What a board may be ranked by: its metrics under every name they have, the ensemble, and people if any judged."""
     live = live_board(site, board, audience="owners")
     own, _ = board_metrics(live.board)
@@ -548,6 +696,11 @@ def _leaders(site: Site, board: str) -> set[str]:
 def freeze(site: Site, viewer: Viewer, board: str) -> BoardSettings:
     """An owner ends a board's changes: nothing comes in or goes; what was taken before is still scored."""
     return change_settings(site, viewer, board, {"frozen": moment(site.clock())})
+
+
+def unfreeze(site: Site, viewer: Viewer, board: str) -> BoardSettings:
+    """An owner lets a board change again."""
+    return change_settings(site, viewer, board, {"frozen": None})
 
 
 def reveal_results(site: Site, viewer: Viewer, board: str) -> BoardSettings:
@@ -573,7 +726,7 @@ def read_log(site: Site, viewer: Viewer, submission_id: str, *, after: int = 0) 
         submission = submissions.get(connection, submission_id)
         require(viewer, "see-submission", submission)
         settings = read_board_settings(registry.board(connection, submission.board).settings)
-        since = None if may(viewer, "read-hidden") else hidden_since(connection, settings, submission)
+        since = None if may(viewer, "read-hidden") else hidden_since(connection, settings, submission, now=site.clock())
         if since is None:
             return trail.read_log(connection, submission_id, after=after)
         lines = trail.read_log(connection, submission_id, limit=MOST_LINES)
@@ -608,7 +761,8 @@ def _board(site: Site, name: str) -> registry.Registered:
         return registry.board(connection, name)
 
 
-def _check_size(raw: bytes, most: int, name: str) -> None:
+def check_size(raw: bytes, most: int, name: str) -> None:
+    """Refuse what has too many bytes."""
     if len(raw) > most:
         raise InvalidSubmission([Problem(name, None, f"has {len(raw):,} bytes; at most {most:,} are taken")])
 
@@ -617,9 +771,11 @@ def _check_name(board: Board, kind: Kind, name: str) -> None:
     """A name must be one, and nobody's on the board: it would be taken for another row, reference or metric."""
     if wrong := generator_name_mistake(name):
         raise InvalidInput(f"the name {name[:80]!r} {wrong}")
+    if wrong := deceiving_mistake(name):
+        raise InvalidInput(f"the name {name[:80]!r} {wrong}; choose another")
     if len(name) > 100:
         raise InvalidInput(f"the name {name[:80]!r}… is too long; use at most 100 characters")
-    if name.startswith("anonymous-") or name in ("ensemble", "human"):
+    if name.casefold().startswith("anonymous-") or any(look_alike(name, own) for own in ("ensemble", "human")):
         raise InvalidInput(f"the name {name} is the site's own; choose another")
     if kind == "metric" and set(name) & set("|(),"):
         raise InvalidInput(f"the name {name} holds one of | ( ) , which signatures use; choose another")
@@ -629,8 +785,23 @@ def _check_name(board: Board, kind: Kind, name: str) -> None:
         own, _ = board_metrics(board)
         taken = {*(metric.name for metric in own), *board.metrics, *(c.name for c in board.imported)}
         taken |= {column.source_name for column in board.imported}
-    if name in taken:
-        raise Refused(f"there is a {kind} or reference {name} on board {board.name} already; choose another name")
+    if alike := next((other for other in taken if look_alike(name, other)), None):
+        also = "" if alike == name else f", which looks like {name!r}"
+        raise Refused(
+            f"there is a {kind} or reference {alike} on board {board.name} already{also}; choose another name"
+        )
+
+
+def _cost(word: str, value: object) -> float:
+    """A cost as a submission states it: a finite number of 0 or more."""
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = math.nan
+    if isinstance(value, bool) or not math.isfinite(number) or number < 0:
+        unit = COSTS[cast("CostName", word)].unit
+        raise InvalidInput(f"{word} must be a number of 0 or more ({unit}); found {str(value)[:80]!r}")
+    return number
 
 
 def _about(about: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -640,6 +811,9 @@ def _about(about: Mapping[str, Any] | None) -> dict[str, Any]:
         if word not in WORDS:
             raise UnknownName("field of a submission", str(word), WORDS)
         if value in (None, ""):
+            continue
+        if word in COSTS:
+            settings[word] = _cost(word, value)
             continue
         wanted = bool if word == "human" else str
         if not isinstance(value, wanted) or (isinstance(value, str) and len(value) > LONGEST_WORDS):

@@ -28,8 +28,6 @@ from billboards.stats.correlation import pearson_with_intervals
 
 Floats = NDArray[np.float64]
 
-#: Why a later generator has no score under such a metric.
-NOT_SCORED = "scores only: its author has not scored this generator"
 #: The words under which files name a generator and an instance, this package's own first.
 GENERATOR_WORDS, INSTANCE_WORDS = ("generator", "system"), ("instance", "id", "seg_id")
 #: What stands for a score that there is none of.
@@ -37,6 +35,8 @@ MISSING = ("", "None", "none", "null")
 LISTED = 100
 #: Lines beside one for each output: a header, say; a flood is no file.
 LINES_BESIDE = 1_000
+#: Characters of a line of JSON: two names and a number.
+LONGEST_LINE = 10_000
 #: A correlation with people that asks whether lower is better.
 CLEARLY_NEGATIVE = -0.2
 
@@ -160,7 +160,7 @@ def _cells(raw: bytes, board: Board, name: str, problems: Problems) -> _Cells:
 
 
 def _objects(raw: bytes, name: str, problems: Problems) -> _Cells:
-    for line, item in json_lines(raw, name, problems):
+    for line, item in json_lines(raw, name, problems, longest=LONGEST_LINE):
         generator, instance = _one_of(item, GENERATOR_WORDS), _one_of(item, INSTANCE_WORDS)
         unread = sorted(item.keys() - {*GENERATOR_WORDS, *INSTANCE_WORDS, "score"})
         if unread or "score" not in item or generator is None or instance is None:

@@ -38,12 +38,18 @@ def campaign(identity: str, *rest: str) -> str:
     return "/".join(("/campaigns", *(quote(part, safe="") for part in (identity, *rest))))
 
 
+def draft(name: str, *rest: str) -> str:
+    """A board that is being made."""
+    return "/".join(("/organise/drafts", *(quote(part, safe="") for part in (name, *rest))))
+
+
 def template(name: str) -> str:
     return f"/templates/{quote(name, safe='')}"
 
 
-def suite(name: str, *rest: str) -> str:
-    return "/".join(("/suites", *(quote(part, safe="") for part in (name, *rest))))
+def suite(name: str, *rest: str, **query: object) -> str:
+    """A suite's page, or one below it."""
+    return "/".join(("/suites", *(quote(part, safe="") for part in (name, *rest)))) + asked(query)
 
 
 def chart(name: str, *rest: str, **query: object) -> str:

@@ -15,11 +15,12 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Awaitable, Callable, Hashable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, MutableMapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
 from typing import Any
+from urllib.parse import quote
 
 from anyio import CapacityLimiter, to_thread
 from sqlalchemy import bindparam, func, select
@@ -30,15 +31,30 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from billboards.errors import NotAllowed, StoreFailed
-from billboards.site.accounts.access import VISITOR, Viewer, may, nobody, session_of, viewer_of_token
+from billboards.show.words import listed
+from billboards.site.accounts.access import (
+    AUDIENCES,
+    VISITOR,
+    Viewer,
+    local_viewer,
+    may,
+    nobody,
+    seen_as,
+    session_of,
+    viewer_of_token,
+)
 from billboards.site.boards.live import live_board
 from billboards.site.boards.masked import Look
 from billboards.site.boards.suites import suite_files
 from billboards.site.database.engine import Database
 from billboards.site.database.schema import boards
+from billboards.site.organise.dress import dress_of
+from billboards.site.organise.prose import described
 from billboards.site.pages.matching_view import Matcher
+from billboards.site.pages.quoting import preview_words
 from billboards.site.settings import moment
 from billboards.site.site import Site
+from billboards.site.web import addresses
 from billboards.site.web.rendering import Bodies, Body, render, respond
 from billboards.site.web.security import App, Receive, Send
 
@@ -59,8 +75,12 @@ TABS = (
     ("downloads", "Downloads"),
     ("submit", "Submit"),
 )
+#: What a link to a page of no board is described as.
+DESCRIPTION = "Leaderboards that rank text generators and the metrics that judge them, hand in hand."
 #: For who runs campaigns or annotates in them.
 CAMPAIGNS = ("campaigns", "Campaigns")
+#: Where the owner tells something of the board, and for who owns it.
+ABOUT, ORGANISE = ("about", "About"), ("organise", "Organise")
 
 
 @dataclass
@@ -73,6 +93,7 @@ class Pages:
     looks: dict[tuple[str, str], tuple[int, Look]] = field(default_factory=dict)
     matcher: Matcher = field(default_factory=Matcher)
     _local: Viewer | None = None
+    _owner_here: Viewer | None = None
     _lock: Lock = field(default_factory=Lock)
     _making: dict[Hashable, asyncio.Task[Body]] = field(default_factory=dict)
 
@@ -87,6 +108,12 @@ class Pages:
             self._local = nobody(self.site)
         return self._local
 
+    def owner_here(self) -> Viewer:
+        """The owner of a site for its own machine, who shows the token that it was started with."""
+        if self._owner_here is None:
+            self._owner_here = local_viewer(self.site)
+        return self._owner_here
+
     def look(self, board: str, viewer: Viewer) -> Look:
         """The board as a viewer may see it."""
         live = live_board(self.site, board, audience=viewer.audience)
@@ -99,7 +126,7 @@ class Pages:
 
     def key(self, path: str, query: str, viewer: Viewer, csrf: str, board: str | None) -> Hashable:
         """Everything that a body depends on; a page of no board depends on all of them."""
-        return path, query, viewer.audience, viewer.name, csrf, self.generation(board)
+        return path, query, viewer.audience, viewer.name, viewer.seen_as, csrf, self.generation(board)
 
     def kept(self, path: str, query: str, viewer: Viewer, csrf: str, board: str | None) -> Body | None:
         """The body that was kept for this viewer, if nothing has changed since."""
@@ -116,7 +143,7 @@ class Pages:
     async def _make(self, key: Hashable, make: Callable[[], Awaitable[Body]]) -> Body:
         try:
             body = await make()
-            if body.status == 200:
+            if body.status == 200 and body.is_kept:
                 self.bodies.keep(key, body)
             return body
         finally:
@@ -156,9 +183,22 @@ class Ask:
 
     def board_page(self, template: str, look: Look, active: str, *, heading: str | None = None, **context: Any) -> Body:
         """A page of a board, under its title and tabs."""
-        tabs = (*TABS, CAMPAIGNS) if may(self.viewer, "annotate") else TABS
-        about = {"name": look.name, "title": look.title, "tabs": tabs, "notices": notices(look, self.viewer)}
-        return self.page(template, board=about, active=active, heading=heading or look.title, **context)
+        tabs = [*TABS, CAMPAIGNS] if may(self.viewer, "annotate") else [*TABS]
+        tabs += [ABOUT] if look.live.settings.about.has_page else []
+        tabs += [ORGANISE] if may(self.viewer, "administer") else []
+        if self.site.published is not None:
+            tabs = [(tab, words) for tab, words in tabs if tab not in ("submissions", "organise")]
+        dressed = dress_of(look)
+        about: dict[str, Any] = {"name": look.name, "title": look.title, "tabs": tabs}
+        about |= {"notices": notices(look, self.viewer), "logo": dressed.logo, "style": dressed.style}
+        about["description"] = None if active else described(look.live.settings.about)
+        preview = {
+            "description": preview_words(self.pages.look(look.name, VISITOR)),
+            "image": addresses.board(look.name, "preview.png"),
+        }
+        heading = heading or look.title
+        body = self.page(template, board=about, active=active, heading=heading, link_preview=preview, **context)
+        return replace(body, headers=(*body.headers, *dressed.headers))
 
     def common(self) -> dict[str, Any]:
         """What every page knows."""
@@ -168,28 +208,60 @@ class Ask:
             "login_required": self.site.login_required,
             "may_submit": may(self.viewer, "submit"),
             "site_title": self.site.settings.title,
+            "sign_up": self.site.settings.sign_up,
             "has_suites": bool(suite_files(self.site)),
+            "base_url": self.site.settings.base_url.rstrip("/"),
+            "path": quote(self.path),
+            "link_preview": {"description": DESCRIPTION, "image": None},
+            "published": self.site.published is not None,
+            "seen_as": AUDIENCES.get(self.viewer.seen_as or ""),
         }
 
 
 Show = Callable[[Ask], Body]
 
 
-def reading(show: Show, *, kept: bool = True) -> Endpoint:
-    """An endpoint for a page that only shows; its body is kept until a board changes, if boards are all it shows."""
+#: The words of an address that a page reads, or what tells them from the rest of the address.
+Words = Collection[str] | Callable[[Mapping[str, str]], Collection[str]]
+
+
+class AskedWords(QueryParams):
+    """What an address asks for, in the words that its page reads; all others are as if they were not there.
+
+    So an address with a word that means nothing is the same page, which is kept once.
+    """
+
+    def __init__(self, query: QueryParams, words: Collection[str]) -> None:
+        super().__init__([(word, value) for word in words for value in query.getlist(word)])
+        self.words = frozenset(words)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        assert key in self.words, f"the page reads {key!r}, which its route does not name"
+        return super().get(key, default)
+
+    def getlist(self, key: Any) -> list[str]:
+        assert key in self.words, f"the page reads {key!r}, which its route does not name"
+        return super().getlist(key)
+
+
+def reading(show: Show, *, kept: bool = True, words: Words = ()) -> Endpoint:
+    """An endpoint for a page that only shows; its body is kept until a board changes, if boards are all it shows.
+
+    `words` are those of the address that a kept page reads.
+    """
 
     async def endpoint(request: Request) -> Response:
         pages: Pages = request.app.state.pages
         viewer, csrf = request.state.asker = viewer_of(request, pages)
         board = request.path_params.get("board")
         # As they came: put together as an address and taken apart again, a name with # or ? in it would lose its end.
-        path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
-        key = pages.key(path, query, viewer, csrf, board)
+        path, query = request.scope["path"], request.query_params
+        if kept:
+            query = AskedWords(query, words(request.path_params) if callable(words) else words)
+        key = pages.key(path, str(query), viewer, csrf, board)
         body = pages.bodies.get(key) if kept else None
         if body is None:
-            ask = Ask(
-                pages=pages, viewer=viewer, csrf=csrf, path=path, query=request.query_params, params=request.path_params
-            )
+            ask = Ask(pages=pages, viewer=viewer, csrf=csrf, path=path, query=query, params=request.path_params)
             make = partial(to_thread.run_sync, show, ask, limiter=pages.computing)
             body = await (pages.made_once(key, make) if kept else make())
         headers = request.headers
@@ -200,16 +272,26 @@ def reading(show: Show, *, kept: bool = True) -> Endpoint:
     return endpoint
 
 
-def changing(act: Callable[[Ask, Mapping[str, Any]], Body | str]) -> Endpoint:
-    """An endpoint for a form: it does what was asked and leads on, or shows the form again with what is wrong."""
+def changing(
+    act: Callable[[Ask, Mapping[str, Any]], Body | str], *, files: int = 4, fields: int = 60, many: Collection[str] = ()
+) -> Endpoint:
+    """An endpoint for a form: it does what was asked and leads on, or shows the form again with what is wrong.
+
+    So many files and fields are taken; of the names in `many` there may be several, which come as a list.
+    """
 
     async def endpoint(request: Request) -> Response:
         pages: Pages = request.app.state.pages
         viewer, csrf = request.state.asker = viewer_of(request, pages)
-        async with request.form(max_files=4, max_fields=60, max_part_size=pages.site.settings.generator_bytes) as form:
-            sent: dict[str, Any] = {}
+        most = pages.site.settings.generator_bytes
+        async with request.form(max_files=files, max_fields=fields, max_part_size=most) as form:
+            sent: dict[str, Any] = {name: [] for name in many}
             for key, value in form.multi_items():
-                sent[key] = value if isinstance(value, str) else Upload(value.filename or "", await value.read())
+                part = value if isinstance(value, str) else Upload(value.filename or "", await value.read())
+                if key in many:
+                    sent[key].append(part)
+                else:
+                    sent[key] = part
         check_csrf(csrf, str(sent.get("csrf", "")))
         ask = Ask(
             pages=pages,
@@ -235,17 +317,43 @@ class Upload:
     content: bytes
 
 
+#: The cookie by which an owner looks at the site as somebody else, and where it does not count.
+SEEN_AS = "billboards-as"
+OWN_PLACES = ("/account", "/login", "/logout", "/see-as", "/oidc")
+
+
 def viewer_of(request: Request, pages: Pages) -> tuple[Viewer, str]:
+    """Who asks, and the text that their forms send along; an owner may be asking as somebody else, who only reads."""
+    viewer, csrf = own_viewer_of(request, pages)
+    wanted = request.cookies.get(SEEN_AS)
+    if wanted is None or request.scope["path"].startswith(OWN_PLACES):
+        return viewer, csrf
+    seen = seen_as(viewer, wanted)
+    if seen.seen_as is not None and request.method not in ("GET", "HEAD"):
+        request.state.asker = seen, csrf
+        raise NotAllowed(f"you look at this site as {AUDIENCES[wanted]}; go back to your own view to change something")
+    return seen, csrf
+
+
+def own_viewer_of(request: Request, pages: Pages) -> tuple[Viewer, str]:
     """Who asks, and the text that this viewer's forms send along (empty where there is no session to abuse)."""
     cookie = request.cookies.get(SESSION)
     if cookie:
         session = session_of(pages.site, cookie)
         if session is not None:
-            return Viewer(session.account), session.csrf
+            return Viewer(session.account, session.scope), session.csrf
+    if _is_owner_here(request, pages):
+        return pages.owner_here(), ""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return viewer_of_token(pages.site, token.strip()) or VISITOR, ""
     return pages.nobody(), ""
+
+
+def _is_owner_here(request: Request, pages: Pages) -> bool:
+    from billboards.site.web.start_token import holds_start_token
+
+    return holds_start_token(pages.site, request.headers)
 
 
 def check_csrf(expected: str, sent: str) -> None:
@@ -265,6 +373,10 @@ def notices(look: Look, viewer: Viewer) -> list[str]:
     """What a reader must know about a board before reading on."""
     settings = look.live.settings
     lines = []
+    if look.live.is_copy:
+        owner = viewer.audience == "owners"
+        more = " `billboards check` on its folder lists the mistakes." if owner else " Its owners have been told."
+        lines.append(f"The files of this board can't be read now; you see it as it was before.{more}")
     if look.board.is_draft:
         lines.append(f"This board is a draft: its data card lacks {', '.join(look.board.missing_facts)}.")
     if settings.frozen is not None:
@@ -276,7 +388,9 @@ def notices(look: Look, viewer: Viewer) -> list[str]:
     hidden = [word for word, is_so in _hidden(look) if is_so]
     if hidden:
         whose = " for everybody else" if viewer.audience == "owners" else ""
-        lines.append(f"The {' and '.join(hidden)} of this board are hidden{whose}.")
+        opens = settings.inputs_open if look.live.inputs_hidden else None
+        until = "" if opens is None else f" Inputs can be read from {moment(opens)} on."
+        lines.append(f"The {listed(hidden)} of this board are hidden{whose}.{until}")
     if look.live.judgments_rest_hidden:
         lines.append(HIDDEN_NUMBERS + (LADDER if settings.ladder else ""))
     if look.withheld:
@@ -288,7 +402,11 @@ def notices(look: Look, viewer: Viewer) -> list[str]:
 
 def _hidden(look: Look) -> list[tuple[str, bool]]:
     settings = look.live.settings
-    return [("references", settings.hidden_references), ("judgments", settings.hidden_judgments)]
+    return [
+        ("inputs", look.live.inputs_hidden),
+        ("references", settings.hidden_references),
+        ("judgments", settings.hidden_judgments),
+    ]
 
 
 #: Headers that tell who asks; with one of these it takes a look at the accounts.
@@ -361,7 +479,9 @@ class Generations:
             return self._asked(statement, values)
         except (self._mistakes, DBAPIError) as error:
             self._local.connection = None
-            raise StoreFailed(f"the site's database can't be read: {error}; see that it is there and whole") from error
+            raise StoreFailed(
+                f"{self._database.shown}: can't be read: {error}; see that it is there and whole"
+            ) from error
 
     def _asked(self, statement: str, values: tuple[str, ...] | dict[str, str]) -> int | None:
         connection = self._connection()

@@ -1,7 +1,8 @@
 """The one place where errors become answers: a status, and words that say what to do next.
 
-Programs that ask for JSON, and everything under /api/, get a problem document; people get a page. What nobody foresaw
-is answered without its details, which go to the log.
+Programs that ask for JSON, and everything under /api/, get a problem document; people get a page. What is the server's
+own fault is answered without its details, which may name paths, addresses and buckets: they go to the log, and the
+answer names the request's id, by which whoever runs the site finds them.
 """
 
 from __future__ import annotations
@@ -31,11 +32,14 @@ from billboards.errors import (
 from billboards.site.accounts.access import VISITOR, Viewer
 from billboards.site.web.asking import Ask
 from billboards.site.web.rendering import respond
+from billboards.site.web.request_log import id_of
 
 log = logging.getLogger("billboards.site.web")
 
 #: Errors that hold every mistake there is.
 WITH_PROBLEMS = (InvalidBoard, InvalidSettings, InvalidSubmission, InvalidTemplate)
+#: What is said of the server's own mistakes.
+MISTAKE = "The server made a mistake. Try again in a moment."
 #: Seconds after which a disk or database that refused may be asked again.
 RETRY = "5"
 #: The first kind that an error is decides; the rest of the tree is the server's own fault.
@@ -61,6 +65,7 @@ TITLES = {
     422: "That can’t be right",
     429: "Too many requests",
     503: "Not available now",
+    507: "No room",
 }
 
 
@@ -81,11 +86,23 @@ async def answer_error(request: Request, error: Exception) -> Response:
     viewer, _ = _asker(request)
     status = status_of(error, visitor=viewer.account is None)
     if status >= 500:
-        log.error("%s %s: %s", request.method, _place(request), _one_line(str(error)))
-    response = answer(request, status, str(error), problems_of(error))
+        log.error("%s %s, request %s: %s", request.method, _place(request), id_of(request), _one_line(str(error)))
+    response = answer(request, status, public_words(request, error, status), problems_of(error))
     if isinstance(error, StoreFailed):
         response.headers["retry-after"] = RETRY
     return response
+
+
+def public_words(request: Request, error: BillboardsError, status: int) -> str:
+    """What an error says to everybody; of the server's own faults, only what to do."""
+    if status < 500 or isinstance(error, MissingPart):
+        return str(error)
+    words = error.public_words if isinstance(error, StoreFailed) else MISTAKE
+    return f"{words} {_where_more(request)}"
+
+
+def _where_more(request: Request) -> str:
+    return f"The server's log says more under request id {id_of(request)}."
 
 
 async def answer_http(request: Request, error: Exception) -> Response:
@@ -106,12 +123,16 @@ async def answer_validation(request: Request, error: Exception) -> Response:
 
 async def answer_unforeseen(request: Request, error: Exception) -> Response:
     """What nobody foresaw; its details are for the log."""
-    log.error("%s %s", request.method, _place(request), exc_info=error)
-    return answer(request, 500, "The server made a mistake; its log says more. Try again in a moment.", [])
+    log.error("%s %s, request %s", request.method, _place(request), id_of(request), exc_info=error)
+    response = answer(request, 500, f"{MISTAKE} {_where_more(request)}", [])
+    # What this is raised through is over by now, and with it what names other answers.
+    response.headers["x-request-id"] = id_of(request)
+    return response
 
 
 def answer(request: Request, status: int, words: str, problems: list[str]) -> Response:
-    """A fault as the asker reads it."""
+    """A fault as the asker reads it; half a character that was sent is told as its code, which can be sent back."""
+    words, *problems = (text.encode("utf-8", "backslashreplace").decode() for text in (words, *problems))
     if request.url.path.startswith("/api/") or _wants_json(request):
         content: dict[str, Any] = {"status": status, "title": TITLES.get(status, "Server error"), "detail": words}
         content |= {"problems": problems} if problems else {}

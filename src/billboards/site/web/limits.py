@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager, suppress
@@ -31,11 +32,16 @@ REMEMBERED = 10_000
 LONGEST_ADDRESS = 8 * 1024
 #: Seconds for which a body may stop coming.
 SILENCE = 60.0
+#: Bytes a second that a body must have brought once it has taken longer than that.
+SLOWEST = 1024
 #: Seconds after which who found no place may come back.
 BACK = 2
 
 #: Where files are sent to; everywhere else a body is a form or a JSON document.
-_UPLOADS = re.compile(r"/boards/[^/]+/submit/(generator|metric)|/api/v1/boards/[^/]+/(generators|metrics)")
+_UPLOADS = re.compile(
+    r"/(boards|suites)/[^/]+/submit/(generator|metric)|/api/v1/(boards|suites)/[^/]+/(generators|metrics)"
+    r"|/organise/new/[a-z]+|/api/v1/drafts"
+)
 
 
 @dataclass
@@ -103,6 +109,7 @@ class Limits:
         gpu = settings.workers.gpu
         largest = 0 if gpu is None or not gpu.accounts else gpu.metric_bytes
         self.upload_bytes = max(settings.generator_bytes, settings.metric_bytes, largest) + settings.form_bytes
+        self.data, self.free_bytes = site.data, settings.free_bytes
         self.counted = site.login_required
         self.reads, self.changes = Rate(settings.reads_per_minute), Rate(settings.changes_per_minute)
         self.requests = self._room("requests at once", settings.requests, settings.requests_each)
@@ -138,6 +145,8 @@ class Limits:
                 raise _NotNow(429, "Too many requests from this address; wait a moment and try again.", seconds)
         if _stated(scope) > self._most(scope):
             raise self._too_large(scope)
+        if scope["method"] not in SAFE and _UPLOADS.fullmatch(scope["path"]) and not self._has_room(_stated(scope)):
+            raise _NotNow(507, "The server's disk is nearly full; nothing more is taken until its owner has made room.")
 
     @contextmanager
     def _place(self, scope: MutableMapping[str, Any], asker: str) -> Iterator[None]:
@@ -166,7 +175,14 @@ class Limits:
         if body.problem == "large":
             raise self._too_large(scope)
         if body.problem == "silent":
-            raise _NotNow(408, f"Nothing came for {SILENCE:.0f} seconds; send it again.")
+            raise _NotNow(408, f"Nothing, or next to nothing, came for {SILENCE:.0f} seconds; send it again.")
+
+    def _has_room(self, size: int) -> bool:
+        """Whether the disk takes a file and what is made of it, and still has what it keeps free."""
+        try:
+            return shutil.disk_usage(self.data).free - 2 * size >= self.free_bytes
+        except OSError:
+            return False
 
     def _most(self, scope: MutableMapping[str, Any]) -> int:
         return self.upload_bytes if _UPLOADS.fullmatch(scope["path"]) else self.form_bytes
@@ -191,6 +207,7 @@ class _Body:
 
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive, self.most, self.counted = receive, most, 0
+        self._began = anyio.current_time()
         self.complete = False
         self.problem: str | None = None
 
@@ -198,7 +215,9 @@ class _Body:
         if self.complete:
             # What comes after the body is the reader's going away, for which a stream waits as long as it lasts.
             return await self._receive()
-        with anyio.move_on_after(SILENCE) as patience:
+        # Drop by drop a body could come for ever.
+        left = self._began + SILENCE + self.counted / SLOWEST - anyio.current_time()
+        with anyio.move_on_after(min(SILENCE, left)) as patience:
             message = await self._receive()
         if patience.cancelled_caught:
             self.problem = "silent"

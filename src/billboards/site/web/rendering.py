@@ -26,7 +26,7 @@ from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from billboards.campaigns.questions import question_file, question_styles
-from billboards.show.table import shown
+from billboards.show.table import head_lines, shown
 from billboards.show.words import clipped, interval_text, linear_combination, value_text
 from billboards.site.campaigns.words import LANGUAGES, words_of
 from billboards.site.pages.paging import few
@@ -52,6 +52,8 @@ class Body:
     media_type: str = HTML
     status: int = 200
     headers: Head = ()
+    #: Whether it stays as it is until the board changes; what shows work in progress does not.
+    is_kept: bool = True
 
     @cached_property
     def etag(self) -> str:
@@ -146,6 +148,7 @@ def environment() -> Environment:
         "interval": interval_text,
         "combination": linear_combination,
         "shown": shown,
+        "head_lines": head_lines,
         "clip": clipped,
         "linked": linked,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
@@ -218,7 +221,7 @@ def template_text(name: str) -> str | None:
 
 #: Rooms of the site with templates, scripts and styles beside their pages; a name stands in one of them only. What a
 #: kind of question has lies with the kind.
-ROOMS = ("web", "pages", "accounts", "submissions", "campaigns")
+ROOMS = ("web", "pages", "accounts", "submissions", "campaigns", "organise", "publishing")
 
 
 def _place(name: str) -> Traversable:

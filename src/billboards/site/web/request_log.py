@@ -15,6 +15,7 @@ from typing import Any
 
 from fastapi import APIRouter
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.routing import Route
 
 from billboards.site.admin.logs import about
@@ -23,6 +24,8 @@ from billboards.site.web.security import App, Message, Receive, Send
 
 log = logging.getLogger("billboards.requests")
 
+#: Where a request's id stands in its scope.
+REQUEST_ID = "billboards.request_id"
 PLAIN = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -38,6 +41,7 @@ class RequestLog:
             await self.app(scope, receive, send)
             return
         began, status, made = time.perf_counter(), 500, request_id(scope)
+        scope[REQUEST_ID] = made
 
         async def send_named(message: Message) -> None:
             nonlocal status
@@ -62,6 +66,11 @@ def request_id(scope: MutableMapping[str, Any]) -> str:
     """The id that came with a request, or a new one."""
     text = Headers(scope=scope).get("x-request-id", "")
     return text if PLAIN.fullmatch(text) else secrets.token_hex(8)
+
+
+def id_of(request: Request) -> str:
+    """The id of a request that is being answered."""
+    return str(request.scope.get(REQUEST_ID, "unknown"))
 
 
 def route_of(scope: MutableMapping[str, Any], patterns: Mapping[object, str]) -> str:

@@ -22,17 +22,26 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
+#: Headers that a proxy adds.
+PROXIED = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @cache
-def content_policy() -> str:
-    """What a page may load: this site's own files, and the stylesheets that stand inside it."""
-    styles = " ".join(f"'{name}'" for name in stylesheet_hashes())
+def content_policy(*styles_beside: str) -> str:
+    """What a page may load: this site's own files, the stylesheets that stand inside it, and others by their hashes."""
+    styles = " ".join(f"'{name}'" for name in (*stylesheet_hashes(), *styles_beside))
     return (
         f"default-src 'none'; script-src 'self'; style-src {styles}; img-src 'self' data:; "
         "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
+
+
+@cache
+def embedding_policy() -> str:
+    """The policy of the one page that other sites may frame; it loads no scripts and sends no forms."""
+    policy = content_policy().replace("frame-ancestors 'none'", "frame-ancestors *")
+    return policy.replace("script-src 'self'", "script-src 'none'").replace("form-action 'self'", "form-action 'none'")
 
 
 @cache
@@ -51,7 +60,8 @@ class Guard:
     """Adds the headers to every answer, and refuses changes that another site's page asks for.
 
     A `local` site, where everybody is the owner, answers only to this machine's own names: a page elsewhere can make
-    its own name lead here, and would then be taken for a page of this site.
+    its own name lead here, and would then be taken for a page of this site. What a proxy sends on is refused too: it
+    comes from this machine, and may be anybody's.
     """
 
     def __init__(self, app: App, *, local: bool = False) -> None:
@@ -70,6 +80,10 @@ class Guard:
 
         if self.local and not names_this_machine(Headers(scope=scope).get("host", "")):
             words = "This site is for its own machine; open it as http://127.0.0.1 with its port.\n"
+            await PlainTextResponse(words, 421)(scope, receive, send_guarded)
+            return
+        if self.local and any(name in Headers(scope=scope) for name in PROXIED):
+            words = "This site is for its own machine, and was asked through a proxy; serve it with accounts instead.\n"
             await PlainTextResponse(words, 421)(scope, receive, send_guarded)
             return
         if scope["method"] not in SAFE and not sent_from_here(Headers(scope=scope)):

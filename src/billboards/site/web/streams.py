@@ -19,12 +19,15 @@ from starlette.responses import Response, StreamingResponse
 
 from billboards.errors import UnknownName
 from billboards.site.accounts.access import Viewer, may, require
+from billboards.site.boards.live import live_board
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.views import live_document
 from billboards.site.site import Site
+from billboards.site.submissions.outcome import awaits_ranking
 from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sending import get_submission, read_log
 from billboards.site.web.asking import Pages, viewer_of
+from billboards.site.work.waiting import BoardProgress, board_progress, waiting
 from billboards.site.work.worklist import progress, unmet_need
 
 #: Seconds between looks, and for how long one connection is held.
@@ -46,15 +49,17 @@ class Status:
 
 def status_of(site: Site, submission: Submission) -> Status:
     """How far a submission has come and how long it may still take."""
+    if awaits_ranking(submission, live_board(site, submission.board)):
+        return Status(submission.state, 0, 0, "the ranking with it is being made", ended=False)
     if submission.is_terminal:
-        return Status(submission.state, 0, 0, ended_words(submission), ended=True)
+        return Status(submission.state, 0, 0, ended_words(site, submission), ended=True)
     counts = progress(site, submission)
-    words = waiting_words(submission.state)
+    words = f"{waiting_words(submission.state)}; {waiting(site, submission).words}"
     if unmet := unmet_need(site, submission):
         return Status(submission.state, counts.done, counts.total, unmet, ended=False)
     if submission.state == "scoring":
         failed = f", {counts.failed} failed" if counts.failed else ""
-        words = f"{counts.done} of {counts.total} cells scored{failed}{_time_left(counts.seconds)}"
+        words = f"{counts.done} of {counts.total} cells scored{failed}; {waiting(site, submission).words}"
     return Status(submission.state, counts.done, counts.total, words, ended=False)
 
 
@@ -68,19 +73,13 @@ def waiting_words(state: str) -> str:
     }.get(state, state)
 
 
-def ended_words(submission: Submission) -> str:
-    """How a submission ended."""
+def ended_words(site: Site, submission: Submission) -> str:
+    """How a submission ended; one of a blind phase is on no board that its team can see."""
+    if submission.state == "scored" and live_board(site, submission.board).settings.hides(submission.phase):
+        return f"results stay hidden until the organisers reveal the phase {submission.phase}"
     return submission.reason or {"scored": "on the board", "withdrawn": "taken off the board"}.get(
         submission.state, submission.state
     )
-
-
-def _time_left(seconds: float | None) -> str:
-    if not seconds:
-        return ""
-    if seconds < 90:
-        return f", about {max(1, round(seconds))} s left"
-    return f", about {round(seconds / 60)} min left" if seconds < 5400 else f", about {seconds / 3600:.1f} h left"
 
 
 async def send_generations(request: Request) -> Response:
@@ -99,6 +98,31 @@ async def _generations(pages: Pages, board: str) -> AsyncIterator[str]:
             generation = await run_in_threadpool(pages.generation, board)
             yield ": still here\n\n" if generation == last else f"event: generation\ndata: {generation}\n\n"
             last = generation
+            await anyio.sleep(PAUSE)
+
+
+async def send_progress(request: Request) -> Response:
+    """How far a board has come on its way to its first ranking, told each time that changes."""
+    pages: Pages = request.app.state.pages
+    viewer, _ = request.state.asker = viewer_of(request, pages)
+    board = request.path_params["board"]
+    await run_in_threadpool(pages.look, board, viewer)
+    stream = _progress_events(pages, viewer, board)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=HEAD)
+
+
+async def _progress_events(pages: Pages, viewer: Viewer, board: str) -> AsyncIterator[str]:
+    last: BoardProgress | None = None
+    with anyio.move_on_after(LONGEST):
+        while True:
+            look = await run_in_threadpool(pages.look, board, viewer)
+            if look.live.snapshot is not None:
+                yield "event: ranked\ndata: {}\n\n"
+                return
+            now = await run_in_threadpool(board_progress, pages.site, board, viewer.audience)
+            document = {"done": now.done, "total": now.total, "words": now.words}
+            yield ": still here\n\n" if now == last else f"event: progress\ndata: {json.dumps(document)}\n\n"
+            last = now
             await anyio.sleep(PAUSE)
 
 

@@ -156,7 +156,7 @@ class SqlCells:
         seconds: float,
         counts: Counts | None = None,
     ) -> None:
-        with self.database.writing() as connection:
+        with self.database.writing(boards=[self.board]) as connection:
             write_cell(connection, self.board, key, version, parts, seconds=seconds, now=time.time(), counts=counts)
 
     def seconds_per_cell(self, signatures: Iterable[str]) -> dict[str, float]:

@@ -1,14 +1,18 @@
 """A worker whose cells are computed on a cluster: several are leased at once, each with its own heartbeat.
 
 Cells stay the unit, and the database never learns where they were computed: whoever dies, worker or machine, leaves a
-missing cell. What can't travel (checks, trials, submitted programs, rankings) one more thread does here. While the
-scheduler is away nothing is leased.
+missing cell. What can't travel (checks, trials, submitted programs, rankings) one more thread does here.
+
+Only what the cluster can take now is leased: two cells for each thread of workers that offer what the metric asks for.
+While the scheduler is away, or has no worker that fits, nothing is, so that workers on other machines do it instead;
+and cells that were sent to workers which then went away are given back after a few seconds.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+from dataclasses import dataclass, field
 from functools import partial
 
 from billboards.board.scoring import Cell
@@ -23,8 +27,8 @@ from billboards.site.work.worklist import Job, Kind, Scorer, anything, next_job
 
 log = logging.getLogger("billboards.worker")
 
-#: Seconds to wait after the cluster or the database was found to be away.
-AWAY = 2.0
+#: Seconds to wait after the cluster or the database was found to be away, and without a worker until cells go back.
+AWAY, PATIENCE = 2.0, 10.0
 
 
 def for_cluster(_: Kind, cell: Cell[Scorer] | None, __: Submission | None = None) -> bool:
@@ -37,12 +41,10 @@ def for_this_machine(kind: Kind, cell: Cell[Scorer] | None, submission: Submissi
 
 
 def work_on_cluster(site: Site, name: str, stop: threading.Event, cluster: Cluster, *, leases: int) -> None:
-    """Do jobs until told to stop, so many cells at a time on a cluster and everything else here."""
-    turn = threading.Lock()
-    lanes = [
-        threading.Thread(target=_lane, args=(site, f"{name}-{k + 1}", stop, cluster, turn), daemon=True)
-        for k in range(leases)
-    ]
+    """Do jobs until told to stop, at most so many cells at a time on a cluster and everything else here."""
+    cluster.patience = min(cluster.patience, PATIENCE)
+    traffic = _Traffic(cluster)
+    lanes = [threading.Thread(target=_lane, args=(site, name, stop, traffic), daemon=True) for _ in range(leases)]
     for lane in lanes:
         lane.start()
     work(site, name, stop, for_this_machine)
@@ -50,14 +52,38 @@ def work_on_cluster(site: Site, name: str, stop: threading.Event, cluster: Clust
         lane.join()
 
 
-def _lane(site: Site, name: str, stop: threading.Event, cluster: Cluster, turn: threading.Lock) -> None:
+@dataclass
+class _Traffic:
+    """What is under way on a cluster, which lanes share."""
+
+    cluster: Cluster
+    #: One lane looks for a cell at a time; the others wait for their turn, not for the database.
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    under_way: int = 0
+    count: threading.Lock = field(default_factory=threading.Lock)
+
+    def takes(self, kind: Kind, cell: Cell[Scorer] | None, submission: Submission | None = None) -> bool:
+        """Whether a job is a cell that the cluster has room for now."""
+        if not for_cluster(kind, cell, submission) or cell is None or not isinstance(cell.metric, Metric):
+            return False
+        return self.under_way < self.cluster.room(self.cluster.needs(cell.metric))
+
+    def change(self, by: int) -> None:
+        with self.count:
+            self.under_way += by
+
+
+def _lane(site: Site, name: str, stop: threading.Event, traffic: _Traffic) -> None:
     """Do one cell after the other; should this end otherwise than by being told, the worker ends with it."""
     try:
         while not stop.is_set():
             try:
-                job = _next_cell(site, name, stop, cluster, turn)
+                job = _next_cell(site, name, stop, traffic)
                 if job is not None:
-                    do_job(site, job, name, stop, engine=partial(DaskExecutor, cluster))
+                    try:
+                        do_job(site, job, name, stop, engine=partial(DaskExecutor, traffic.cluster))
+                    finally:
+                        traffic.change(-1)
             except BillboardsError as error:
                 log.error("worker %s: %s", name, error)
                 stop.wait(AWAY)
@@ -65,13 +91,15 @@ def _lane(site: Site, name: str, stop: threading.Event, cluster: Cluster, turn: 
         stop.set()
 
 
-def _next_cell(site: Site, name: str, stop: threading.Event, cluster: Cluster, turn: threading.Lock) -> Job | None:
-    """A cell leased to this lane. One lane looks at a time; the others wait for their turn, not for the database."""
-    with turn:
+def _next_cell(site: Site, name: str, stop: threading.Event, traffic: _Traffic) -> Job | None:
+    """A cell leased to this lane, counted as under way; None where there is none, or no room for one."""
+    with traffic.turn:
         if stop.is_set():
             return None
-        cluster.connect()
-        job = next_job(site, name, for_cluster)
+        # All lanes have the worker's own name: together they are one worker.
+        job = next_job(site, name, traffic.takes) if traffic.under_way < traffic.cluster.room() else None
         if job is None:
             stop.wait(site.settings.poll_seconds)
+        else:
+            traffic.change(1)
         return job

@@ -8,6 +8,7 @@ of the submission: it is tried again, and in the end costs no quota.
 from __future__ import annotations
 
 import errno
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -31,7 +32,9 @@ from billboards.run.mixing import keyed
 from billboards.run.program import ProgramMetric
 from billboards.run.trial import InProcessRuns, Trial, try_program
 from billboards.run.watched import WatchedMetric
+from billboards.site.boards import suite_rankings
 from billboards.site.boards.live import BlobTexts, live_board
+from billboards.site.boards.live_suites import live_suite, live_suites
 from billboards.site.boards.refresh import refresh
 from billboards.site.boards.snapshots import Audience
 from billboards.site.cache import Shelf
@@ -48,7 +51,22 @@ from billboards.site.work import leases
 from billboards.site.work.cells import write_cell, write_failure
 from billboards.site.work.mixed_scoring import MixedProgram, Mixing, mixed
 from billboards.site.work.order_secret import order_secret
-from billboards.site.work.worklist import BACKOFF, LONGEST_REASON, UNRANKABLE, Job, Kind, Plan, Scorer, plan_board
+from billboards.site.work.worklist import (
+    BACKOFF,
+    LONGEST_REASON,
+    SUITES_DONE,
+    UNRANKABLE,
+    Job,
+    Kind,
+    Plan,
+    Scorer,
+    plan_board,
+    suite_basis,
+    suite_standings,
+    suite_state,
+)
+
+log = logging.getLogger("billboards.worker")
 
 #: Says whether a job is unwanted by now.
 Cancelled = Callable[[], bool]
@@ -70,12 +88,22 @@ def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False, engin
         return
     score = partial(_score, engine=engine)
     doing: Mapping[Kind, Callable[[Site, Job, Cancelled], None]]
-    doing = {"check": _check, "trial": _try, "cell": score, "refresh": _refresh}
+    doing = {"check": _check, "trial": _try, "cell": score, "refresh": _refresh, "suite": _rank_suite}
     try:
         doing[job.kind](site, job, cancelled)
     except (StoreFailed, MissingPart, OSError) as error:
+        log.error("%s: %s: %s", job, type(error).__name__, error)
         passes = isinstance(error, StoreAway) or (isinstance(error, OSError) and error.errno in FULL)
-        (_try_again if passes else _give_up)(site, job, f"{type(error).__name__}: {error}")
+        (_try_again if passes else _give_up)(site, job, _public_reason(error))
+
+
+def _public_reason(error: StoreFailed | MissingPart | OSError) -> str:
+    """Why the platform could not do a job, as its team and readers of the audit trail may know it."""
+    if isinstance(error, MissingPart):
+        return f"MissingPart: {error}"
+    if isinstance(error, StoreFailed):
+        return f"the platform failed: {error.public_words}"
+    return f"the platform failed: {error.strerror or type(error).__name__}; the worker's log says more"
 
 
 def _check(site: Site, job: Job, cancelled: Cancelled) -> None:
@@ -172,9 +200,9 @@ def _try(site: Site, job: Job, cancelled: Cancelled) -> None:
 def _may_quote(site: Site, plan: Plan, submission: Submission | None) -> bool:
     """Whether a program's words may be repeated to its team: not where it was given what the team may not read."""
     if submission is None:
-        return not plan.settings.hidden_references
+        return not (plan.settings.hidden_references or plan.settings.withholds_inputs(site.clock()))
     with site.database.reading() as connection:
-        return hidden_since(connection, plan.settings, submission) is None
+        return hidden_since(connection, plan.settings, submission, now=site.clock()) is None
 
 
 def _open(site: Site, submission: Submission, cancelled: Cancelled) -> tuple[Metric, str]:
@@ -198,9 +226,8 @@ def _trial_batch(plan: Plan, program: Metric) -> Batch | None:
 
 def _judge_trial(site: Site, job: Job, trial: Trial, *, quoting: bool) -> None:
     if trial.problem is None:
-        low, high = trial.estimate
         scores = ", ".join(f"{score:.4g}" for score in trial.scores)
-        log = f"trial passed: {scores}; the whole board may take {low:.0f} to {high:.0f} seconds"
+        log = f"trial passed: {scores}; {trial.time_words}"
         _finish(site, job, "scoring", log=log if quoting else f"trial passed: {len(trial.scores)} scores")
     elif trial.platform:
         _give_up(site, job, trial.problem)
@@ -268,12 +295,40 @@ def _refresh(site: Site, job: Job, _: Cancelled) -> None:
         raise
     except BillboardsError as error:
         site.cache.put(UNRANKABLE, (live.name, audience), live.generation)
-        with site.database.writing() as connection:
+        with site.database.writing(boards=[job.board]) as connection:
             leases.release(connection, job.lease)
             detail = {"reason": str(error), "audience": audience}
             trail.note(
                 connection, "site", "ranking.failed", job.board, now=site.clock(), board=job.board, detail=detail
             )
+
+
+def _rank_suite(site: Site, job: Job, _: Cancelled) -> None:
+    """Rank a suite and keep what it says; what can't be ranked is tried again when something has changed."""
+    word, name = job.subject.split(":", 1)
+    audience: Audience = "owners" if word == "owners" else "public"
+    suite = live_suites(site).get(name)
+    now = [] if suite is None else suite_standings(site, suite)
+    problem = kept = basis = None
+    try:
+        opened = None if suite is None else live_suite(site, suite, audience).opened
+        basis = None if suite is None else suite_basis(site, suite, audience, now)
+        kept = None if opened is None else suite_rankings.measured(opened)
+    except StoreAway:
+        raise
+    except BillboardsError as error:
+        problem = str(error)
+    with site.database.writing() as connection:
+        if not leases.holds(connection, job.lease):
+            return
+        leases.release(connection, job.lease)
+        if kept is not None and basis is not None:
+            suite_rankings.keep(connection, name, audience, kept, basis=basis, board=job.board, now=site.clock())
+        elif problem is not None:
+            detail = {"reason": problem, "audience": audience, "suite": name}
+            trail.note(connection, "site", "suite.failed", job.board, now=site.clock(), board=job.board, detail=detail)
+    if problem is not None:
+        site.cache.put(SUITES_DONE, (name, audience), suite_state(now))
 
 
 def _finish(
@@ -289,7 +344,7 @@ def _finish(
     """Bring a job's submission into its next state, if the lease holds and nobody has cancelled it meanwhile."""
     assert job.submission is not None
     now = site.clock()
-    with site.database.writing() as connection:
+    with site.database.writing(boards=[job.board]) as connection:
         if not leases.holds(connection, job.lease):
             return
         leases.release(connection, job.lease)
@@ -307,7 +362,7 @@ def _finish(
 def _fail_cell(site: Site, job: Job, reason: str, *, platform: bool, times: int = 1) -> None:
     assert job.cell is not None
     now = site.clock()
-    with site.database.writing() as connection:
+    with site.database.writing(boards=[job.board]) as connection:
         if not leases.holds(connection, job.lease):
             return
         leases.release(connection, job.lease)
@@ -324,7 +379,7 @@ def _try_again(site: Site, job: Job, reason: str) -> None:
     if job.lease.taken >= site.settings.attempts:
         _give_up(site, job, reason)
         return
-    with site.database.writing() as connection:
+    with site.database.writing(boards=[job.board]) as connection:
         leases.put_off(connection, job.lease, until=site.clock() + BACKOFF * job.lease.taken, anew=False)
 
 
@@ -336,7 +391,7 @@ def _give_up(site: Site, job: Job, reason: str, *, times: int = 1) -> None:
         _finish(site, job, "failed", reason=reason, log=reason, platform=True)
     else:
         now = site.clock()
-        with site.database.writing() as connection:
+        with site.database.writing(boards=[job.board]) as connection:
             leases.put_off(connection, job.lease, until=now + PUT_OFF)
             detail = {"reason": reason}
             trail.note(connection, "site", f"{job.kind}.put-off", job.board, now=now, board=job.board, detail=detail)
@@ -380,7 +435,7 @@ class LeasedCells:
         counts: Counts | None = None,
     ) -> None:
         board, now = self.job.board, self.site.clock()
-        with self.site.database.writing() as connection:
+        with self.site.database.writing(boards=[board]) as connection:
             if leases.holds(connection, self.leases[version]):
                 write_cell(connection, board, key, version, parts, seconds=seconds, now=now, counts=counts)
                 leases.release(connection, self.leases[version])
@@ -450,6 +505,6 @@ class Listener:
 
     def __call__(self, stream: str, text: str) -> None:  # noqa: ARG002 - one log for both
         if self.job.submission is not None and not self.job.submission.is_terminal and text.strip():
-            with self.site.database.writing() as connection:
+            with self.site.database.writing(boards=[self.job.board]) as connection:
                 now = self.site.clock()
                 trail.write_log(connection, self.job.submission.id, text, now=now, stream="program")

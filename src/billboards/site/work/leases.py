@@ -22,6 +22,8 @@ from billboards.site.database.schema import leases
 WORKER, NOBODY = "worker", "nobody"
 #: What stands in the place of a board where a worker declares a graphics card; no board is called so.
 GPU = "/gpu"
+#: Seconds by which machines' clocks may differ before a lease is held to have begun in the future.
+CLOCKS_APART = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +100,17 @@ def note_alive(connection: Connection, worker: str, *, now: float, seconds: floa
     job = {"board": GPU if gpu else "", "kind": WORKER, "subject": worker}
     values = _values(Lease(**job, worker=worker, expires=now + seconds, taken=1), now)
     connection.execute(insert(leases).values(**job, **values))
+
+
+def clamp(connection: Connection, *, now: float, seconds: float) -> None:
+    """Let no worker's lease end later than one that is taken now: whose clock is ahead would keep it for days.
+
+    A worker that lives renews it; a job that was put off is nobody's, and waits as long as was said.
+    """
+    late = and_(leases.c.worker != NOBODY, leases.c.kind != WORKER, leases.c.expires > now + seconds + CLOCKS_APART)
+    rows = select(leases.c.board, leases.c.kind, leases.c.subject).where(late).with_for_update(skip_locked=True)
+    for job in connection.execute(rows).all():
+        connection.execute(update(leases).where(_job(*job)).values(expires=now + seconds))
 
 
 def has_gpu_worker(connection: Connection, *, now: float) -> bool:

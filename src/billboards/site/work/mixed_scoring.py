@@ -142,7 +142,7 @@ class Mixing:
         submission = self.job.submission
         if submission is None or not (seen.differing or (seen.outputs and not self._was_probed)):
             return
-        with self.site.database.writing() as connection:
+        with self.site.database.writing(boards=[self.job.board]) as connection:
             if leases.holds(connection, self.job.lease):
                 keep_comparison(connection, submission.id, seen, now=self.site.clock())
 

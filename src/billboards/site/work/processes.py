@@ -1,8 +1,8 @@
 """The process tree of a site: one supervisor, its workers, and whatever else it is given to keep alive.
 
 A child that dies is started again, a little later each time it dies young. On SIGTERM or Ctrl-C all are asked to stop,
-and after a while made to. Each child holds the reading end of a pipe whose writing end only the supervisor has, so a
-supervisor that is killed takes its children with it.
+and after a while made to. SIGHUP is passed on to them: each opens its log file anew. Each child holds the reading end
+of a pipe whose writing end only the supervisor has, so a supervisor that is killed takes its children with it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+
+from billboards.site.admin.logs import append_to, on_hangup
+from billboards.site.settings import read_site_settings
 
 #: Seconds a child has to stop, the longest wait before one is started again, and how long it must live to start afresh.
 GRACE, LONGEST_WAIT, GROWN = 10.0, 5.0, 2.0
@@ -39,9 +42,10 @@ class Child:
 
     def start(self, now: float) -> None:
         # A session of its own: Ctrl-C reaches the supervisor alone, which then ends its children in order.
-        self.process = subprocess.Popen(
-            self.command, stdin=subprocess.PIPE, start_new_session=True, pass_fds=self.files
-        )
+        with _hangups_kept():
+            self.process = subprocess.Popen(
+                self.command, stdin=subprocess.PIPE, start_new_session=True, pass_fds=self.files
+            )
         self.started = now
 
     def look(self, now: float) -> None:
@@ -59,6 +63,32 @@ class Child:
         if self.process is not None and self.process.stdin is not None:
             self.process.stdin.close()
         self.process = None
+
+
+@contextmanager
+def _hangups_kept() -> Iterator[None]:
+    """Let a process that is started meanwhile keep SIGHUP waiting until it knows what to do with it."""
+    if not hasattr(signal, "SIGHUP"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def pass_on_hangup(children: Sequence[Child], log_file: Path | None) -> None:
+    """On SIGHUP open the log file anew, here and in every child."""
+
+    def act() -> None:
+        if log_file is not None:
+            append_to(log_file)
+        for child in children:
+            if child.process is not None and child.process.poll() is None:
+                child.process.send_signal(signal.SIGHUP)
+
+    on_hangup(act)
 
 
 def worker_command(data: Path, name: str) -> list[str]:
@@ -93,9 +123,12 @@ def _end(children: Sequence[Child]) -> None:
         child.close()
 
 
-def run(children: Sequence[Child]) -> None:
-    """Supervise until SIGTERM or Ctrl-C."""
+def run(children: Sequence[Child], *, log_file: Path | None = None) -> None:
+    """Supervise until SIGTERM or Ctrl-C, with what this process says in the site's log."""
     stop = threading.Event()
+    if log_file is not None:
+        append_to(log_file)
+    pass_on_hangup(children, log_file)
     with stopping_on(signal.SIGTERM, signal.SIGINT, stop=stop):
         supervise(children, stop)
 
@@ -127,7 +160,9 @@ def main(arguments: list[str] | None = None) -> int:
     add_arguments(parser)
     parsed = parser.parse_args(arguments)
     names = [f"worker-{k + 1}" for k in range(parsed.workers)]
-    run([Child(name, worker_command(parsed.data, name)) for name in names])
+    log_file = read_site_settings(parsed.data).log_file
+    children = [Child(name, worker_command(parsed.data, name)) for name in names]
+    run(children, log_file=parsed.data / log_file if log_file else None)
     return 0
 
 

@@ -20,10 +20,12 @@ from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
 
-from billboards.errors import BillboardsError, ClusterFailed, InvalidInput, StoreFailed
-from billboards.site.admin.logs import about, write_logs
+from billboards.errors import BillboardsError, ClusterFailed, InvalidInput, OtherSchema, StoreFailed
+from billboards.site.admin.logs import about, reopen_on_hangup, write_logs
 from billboards.site.admin.notices import send_due
+from billboards.site.admin.reminders import remind
 from billboards.site.admin.tidying import tidy_daily
+from billboards.site.boards.live import inputs_opened, open_inputs
 from billboards.site.site import Site, notice_changes, open_site
 from billboards.site.submissions import records as submissions
 from billboards.site.work import leases
@@ -35,6 +37,10 @@ log = logging.getLogger("billboards.worker")
 
 #: Seconds between looks at the board folders, and between saying that one is there.
 LOOK, REPORT = 2.0, 20.0
+#: Seconds to wait after the database was found to be of another version: somebody has to start this process again.
+OUTDATED = 30.0
+#: Seconds between two looks for reminders that are due.
+REMINDED = 600.0
 
 
 class Heartbeat:
@@ -67,7 +73,7 @@ class Heartbeat:
                 log.error("worker: %s", error)
 
     def _renew(self, seconds: float) -> bool:
-        with self.site.database.writing() as connection:
+        with self.site.database.writing(boards=[self.job.board]) as connection:
             if not leases.renew(connection, self.job.lease, now=self.site.clock(), seconds=seconds):
                 return False
             for companion in self.job.companions:
@@ -99,18 +105,27 @@ def work(site: Site, name: str, stop: threading.Event, takes: Takes = anything) 
                 reported = site.clock()
             if site.clock() - looked >= LOOK:
                 notice_changes(site)
+                notice_openings(site)
                 looked = site.clock()
             if not work_once(site, name, stop, takes):
                 stop.wait(site.settings.poll_seconds)
         except BillboardsError as error:
             log.error("worker %s: %s", name, error)
-            stop.wait(1.0)
+            stop.wait(OUTDATED if isinstance(error, OtherSchema) else 1.0)
+
+
+def notice_openings(site: Site) -> None:
+    """Show inputs on boards whose phase for that has opened; kept pages would go on without them."""
+    for registered in site.boards():
+        if inputs_opened(registered, site.clock()):
+            open_inputs(site, registered.name)
 
 
 def _say_alive(site: Site, name: str, *, gpu: bool = False) -> None:
     """Be counted among the workers that are there, idle or not."""
     with site.database.claiming() as connection:
         leases.note_alive(connection, name, now=site.clock(), seconds=3 * REPORT, gpu=gpu)
+        leases.clamp(connection, now=site.clock(), seconds=site.settings.lease_seconds)
 
 
 def work_once(site: Site, name: str, stop: threading.Event | None = None, takes: Takes = anything) -> bool:
@@ -151,12 +166,17 @@ def work_until_done(site: Site, name: str = "worker") -> int:
 
 def send_notices(site: Site, stop: threading.Event) -> None:
     """Send what waits in the outbox until told to stop; should this end otherwise, the worker ends with it."""
+    looked = float("-inf")
     try:
         while not stop.wait(max(site.settings.poll_seconds, 0.2)):
             try:
+                if site.clock() - looked >= REMINDED:
+                    looked = site.clock()
+                    remind(site)
                 send_due(site)
             except BillboardsError as error:
                 log.error("notices: %s", error)
+                stop.wait(OUTDATED if isinstance(error, OtherSchema) else 0.0)
     finally:
         stop.set()
 
@@ -193,7 +213,8 @@ def main(arguments: list[str] | None = None) -> int:
 def working_site(data: Path, stop: threading.Event) -> Iterator[Site]:
     """A site opened for work: its log is written, its notices are sent and it is tidied until `stop` is set."""
     site = open_site(data)
-    write_logs(site.settings.logs)
+    write_logs(site.settings.logs, file=site.log_file)
+    reopen_on_hangup(site.log_file)
     name = f"{socket.gethostname()}-{os.getpid()}"
     courier = threading.Thread(target=send_notices, args=(site, stop), daemon=True)
     tidier = threading.Thread(target=tidy_daily, args=(site, name, stop), daemon=True)

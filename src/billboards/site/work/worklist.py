@@ -23,13 +23,16 @@ from functools import cache, cached_property
 from itertools import chain, islice
 from typing import Literal
 
+from billboards.analyses._archive import home_of
 from billboards.analyses.overrating import references_without, rows_compared
+from billboards.analyses.suite.checked_boards import OpenBoard, member_of, told_apart
+from billboards.analyses.suite.results import BLOCKS, Suite
 from billboards.board import Board, Outputs, ReferenceSet, digest
 from billboards.board.cells import ColumnKey
 from billboards.board.scoring import TOGETHER, Cell, CellId, column_key
-from billboards.errors import InvalidBoard, InvalidInput
+from billboards.errors import BoardUnreadable, InvalidBoard, InvalidInput
 from billboards.metrics.base import Metric, MetricCard
-from billboards.site.boards import registry
+from billboards.site.boards import registry, suite_rankings
 from billboards.site.boards.live import (
     board_metrics,
     folder_board,
@@ -37,6 +40,14 @@ from billboards.site.boards.live import (
     latest_versions,
     live_board,
     submitted_row,
+)
+from billboards.site.boards.live_suites import (
+    live_suite,
+    live_suites,
+    registered_boards,
+    stamps,
+    state_of,
+    suite_scorers,
 )
 from billboards.site.boards.refresh import compared_human, is_due
 from billboards.site.boards.snapshots import Audience
@@ -124,12 +135,16 @@ class Plan:
     has_hidden: bool
     #: Who has a ranking of its own: owners where they see more than everybody.
     audiences: tuple[Audience, ...]
+    #: What suites ask for beyond that: metrics of their own, and scores against one reference.
+    suites: tuple[Block, ...] = ()
+    #: Which suites there were.
+    suite_files: tuple[object, ...] = ()
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Everything that should be there, what is wanted first before the rest; a cell may be in several."""
         shown = self.shown["owners"] + (self.shown["public"] if self.has_hidden else ())
-        return (*shown, *chain.from_iterable(self.waits.values()))
+        return (*shown, *chain.from_iterable(self.waits.values()), *self.suites)
 
     @cached_property
     def versions(self) -> ByColumn:
@@ -191,10 +206,10 @@ def plan_board(site: Site, name: str) -> Plan:
     with site.database.reading() as connection:
         registered = registry.board(connection, name)
     with site.lock:
-        cached = site.cache.get(_PLANS, name)
-        if cached is not None and cached.registered.generation == registered.generation:
+        cached, files = site.cache.get(_PLANS, name), stamps(site)
+        if cached is not None and (cached.registered.generation, cached.suite_files) == (registered.generation, files):
             return cached
-        return site.cache.put(_PLANS, name, _plan(site, registered))
+        return site.cache.put(_PLANS, name, replace(_plan(site, registered), suite_files=files))
 
 
 def _plan(site: Site, registered: registry.Registered) -> Plan:
@@ -221,6 +236,7 @@ def _plan(site: Site, registered: registry.Registered) -> Plan:
         active=tuple(submission for submission in reversed(sent) if not submission.is_terminal),
         has_hidden=has_hidden,
         audiences=("public", "owners") if has_hidden or hides_judgments(settings, folder) else ("public",),
+        suites=lister.suite_blocks(finished),
     )
 
 
@@ -228,10 +244,10 @@ class _Lister:
     """Lists what there should be on one board."""
 
     def __init__(self, site: Site, name: str, folder: Board) -> None:
-        self.site, self.folder = site, folder
+        self.site, self.name, self.folder = site, name, folder
         self.own, _ = board_metrics(folder)
         # Whom people judged, campaigns say too; a generator that nobody judged takes no part, so it changes nothing.
-        judged = live_board(site, name, audience="owners").board
+        self.judged = judged = live_board(site, name, audience="owners").board
         cached = site.cache.get(_REFERENCE_SETS, name)
         if cached is None or not _same_judged(cached[0], judged):
             cached = site.cache.put(_REFERENCE_SETS, name, (judged, _reference_sets(judged)))
@@ -256,6 +272,32 @@ class _Lister:
                 waits[entry.id] = self.blocks(self.scorers([entry])[len(self.own) :], self.rows(finished))
         return waits
 
+    def suite_blocks(self, finished: Sequence[Submission]) -> tuple[Block, ...]:
+        """The metrics of suites and those sent in, on judged rows, against the references that a suite's blocks see."""
+        submitted = self.scorers(finished)[len(self.own) :]
+        blocks = dict[tuple[ColumnId, frozenset[str]], Block]()
+        for suite in live_suites(self.site).values():
+            try:
+                pairs = _suite_members(self.site, suite)
+                scorers = {label: suite_scorers(suite, [m for _, m in pairs], m) for label, m in pairs}
+            except (InvalidBoard, InvalidInput):
+                # The suite's page says what is wrong with its file.
+                continue
+            for label, member in pairs:
+                if member.board.name != self.folder.name:
+                    continue
+                for references in dict.fromkeys(map(member.references, BLOCKS)):
+                    for scorer in (*scorers[label], *submitted):
+                        if scorer.card.needs_references == bool(references):
+                            block = self._suite_block(member, scorer, references)
+                            blocks[block.column, block.rows.versions] = block
+        return tuple(blocks.values())
+
+    def _suite_block(self, member: OpenBoard, scorer: Scorer, references: ReferenceSet) -> Block:
+        key = column_key(self.folder, scorer, references)
+        rows = {r.version: r for r in member.judged_rows if not self.folder.is_reference(r, key.column.references)}
+        return Block(scorer, key, Rows(rows))
+
     def blocks(self, scorers: Sequence[Scorer], rows: Sequence[Outputs]) -> tuple[Block, ...]:
         """Every metric on every row that it may score."""
         blocks = []
@@ -271,6 +313,15 @@ class _Lister:
                     scored[seen] = Rows({r.version: r for r in taking_part if not self.folder.is_reference(r, seen)})
                 blocks.append(Block(scorer, key, scored[seen]))
         return tuple(blocks)
+
+
+def _suite_members(site: Site, suite: Suite) -> list[tuple[str, OpenBoard]]:
+    """A suite's boards with all their judgments, by their labels."""
+    members = [
+        member_of(entry, home_of(live_board(site, registered.name, audience="owners").board))
+        for entry, registered in registered_boards(site, suite)
+    ]
+    return [(member.label, member) for member in told_apart(suite, members)]
 
 
 def is_run_here(submission: Submission) -> bool:
@@ -359,6 +410,11 @@ class Standing:
                 over.setdefault((signature, context), set()).add(version)
         return _without(self.missing, over)
 
+    @cached_property
+    def missing_of_suites(self) -> int:
+        """How many of the cells that suites ask for are not there."""
+        return sum(len(block.rows.versions & self.missing.get(block.column, frozenset())) for block in self.plan.suites)
+
     def is_complete(self, blocks: Iterable[Block]) -> bool:
         """Whether every cell of these is there or given up."""
         return all(block.rows.versions.isdisjoint(self.open.get(block.column, ())) for block in blocks)
@@ -410,11 +466,15 @@ def progress(site: Site, submission: Submission) -> Progress:
     return Progress(len(waits) - len(missing), failed, len(waits), left if seconds else None)
 
 
-Kind = Literal["check", "trial", "cell", "refresh"]
+Kind = Literal["check", "trial", "cell", "refresh", "suite"]
 #: Which jobs a worker takes, by kind, for a cell by which, and by the submission whose program is run.
 Takes = Callable[[Kind, Cell[Scorer] | None, Submission | None], bool]
-#: The generation at which a board had nothing to do, and at which it could not be ranked for an audience.
-IDLE, UNRANKABLE = Shelf[str, int](), Shelf[tuple[str, Audience], int]()
+#: The generation, with the suites there were, at which a board had nothing to do.
+IDLE = Shelf[str, tuple[int, tuple[object, ...]]]()
+#: The generation at which a board could not be ranked for an audience.
+UNRANKABLE = Shelf[tuple[str, Audience], int]()
+#: What suites rested on when they had nothing to do, or could not be ranked, for an audience.
+SUITES_DONE = Shelf[tuple[str, Audience], object]()
 #: Cells of a submitted program that one job computes at most, where it is loaded once and where it is started for each
 #: call, which several workers may share; what is lost with a worker is computed again.
 MOST_TOGETHER, MOST_STARTED = 32, 8
@@ -494,17 +554,78 @@ def everything(_: Kind, __: Cell[Scorer] | None, ___: Submission | None) -> bool
 
 def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
     """The next thing to do on any board, leased to this worker; None where there is nothing for it."""
+    files = stamps(site)
     for registered in site.boards():
-        if site.cache.get(IDLE, registered.name) == registered.generation:
+        if site.cache.get(IDLE, registered.name) == (registered.generation, files):
             continue
         try:
             job = _next_of(site, registered.name, worker, takes)
-        except (InvalidBoard, InvalidInput):
+        except (InvalidBoard, InvalidInput, BoardUnreadable):
             # The owner is editing the folder; the board stays as it was until it can be read again.
             continue
         if job is not None:
             return job
+    return _next_suite(site, worker, takes) if files else None
+
+
+def _next_suite(site: Site, worker: str, takes: Takes) -> Job | None:
+    """The next suite to rank: all its cells are there or given up, and it said something else last."""
+    for suite in live_suites(site).values():
+        try:
+            job = _suite_job(site, suite, worker, takes)
+        except (InvalidBoard, InvalidInput):
+            continue
+        if job is not None:
+            return job
     return None
+
+
+def _suite_job(site: Site, suite: Suite, worker: str, takes: Takes) -> Job | None:
+    now = suite_standings(site, suite)
+    if not all(each.is_complete(each.plan.suites) for each in now):
+        return None
+    for audience in suite_audiences(now):
+        if site.cache.get(SUITES_DONE, (suite.name, audience)) == suite_state(now):
+            continue
+        candidate = _Candidate("suite", f"{audience}:{suite.name}")
+        if not _is_suite_due(site, suite, audience, now):
+            site.cache.put(SUITES_DONE, (suite.name, audience), suite_state(now))
+        elif takes(*candidate.taken_as):
+            job = _take(site, now[0].plan.registered.name, candidate, worker)
+            if job is not None:
+                return job
+    return None
+
+
+def suite_standings(site: Site, suite: Suite) -> list[Standing]:
+    """What is missing of the cells of a suite's boards, each board once."""
+    boards = dict.fromkeys(registered.name for _, registered in registered_boards(site, suite))
+    return [standing(site, board) for board in boards]
+
+
+def suite_state(now: Sequence[Standing]) -> object:
+    """What must change before a suite may say something else."""
+    return tuple((each.plan.registered.generation, each.plan.suite_files, each.missing_of_suites) for each in now)
+
+
+def suite_audiences(now: Sequence[Standing]) -> tuple[Audience, ...]:
+    """Who has a ranking of a suite of its own: owners where they see more than everybody on any board."""
+    return ("public", "owners") if any("owners" in each.plan.audiences for each in now) else ("public",)
+
+
+def suite_basis(site: Site, suite: Suite, audience: Audience, now: Sequence[Standing]) -> str | None:
+    """What a suite's ranking rests on; None where no board takes part."""
+    live = live_suite(site, suite, audience)
+    if live.opened is None:
+        return None
+    return digest((state_of(live), *(str(each.missing_of_suites) for each in now)))
+
+
+def _is_suite_due(site: Site, suite: Suite, audience: Audience, now: Sequence[Standing]) -> bool:
+    basis = suite_basis(site, suite, audience, now)
+    with site.database.reading() as connection:
+        last = suite_rankings.latest(connection, suite.name, audience)
+    return basis is not None and (last is None or last.basis != basis)
 
 
 def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
@@ -521,7 +642,7 @@ def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
             if job is not None:
                 return replace(job, companions=_companions(site, now, job, held, worker))
     if not waits and not now.open and not now.plan.settings.quiet:
-        site.cache.put(IDLE, name, now.plan.registered.generation)
+        site.cache.put(IDLE, name, (now.plan.registered.generation, now.plan.suite_files))
     return None
 
 
@@ -575,7 +696,7 @@ def _take(site: Site, board: str, candidate: _Candidate, worker: str) -> Job | N
     submission = candidate.submission
     # A submission's state changes with its lease, and only writers may change it.
     changes = candidate.kind in ("check", "trial")
-    with site.database.writing() if changes else site.database.claiming() as connection:
+    with site.database.writing(boards=[board]) if changes else site.database.claiming() as connection:
         lease = leases.acquire(
             connection, board, candidate.kind, candidate.subject, worker, now=now, seconds=site.settings.lease_seconds
         )
@@ -610,7 +731,7 @@ def hand_back(site: Site, job: Job) -> None:
     with site.database.reading() as connection:
         if not leases.holds(connection, job.lease):
             return
-    with site.database.writing() as connection:
+    with site.database.writing(boards=[job.board]) as connection:
         leases.release(connection, job.lease)
 
 
@@ -630,7 +751,7 @@ def _settle(site: Site, submission: Submission, now: Standing) -> bool:
     platform = any(failure.platform for failure in failed.values())
     reasons = list(dict.fromkeys(failure.reason for failure in failed.values()))
     fails = bool(failed) and (submission.kind == "metric" or platform or len(failed) == len(waits))
-    with site.database.writing() as connection:
+    with site.database.writing(boards=[submission.board]) as connection:
         if submissions.get(connection, submission.id).state != "scoring":
             return True
         moment = site.clock()

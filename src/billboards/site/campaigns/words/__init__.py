@@ -8,12 +8,13 @@ template says stays as its owner wrote it.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 from typing import Literal
+
+from billboards.reading import toml_document
 
 Direction = Literal["ltr", "rtl"]
 #: The files of this folder, in the order of the switch; the first is what is left where no other is asked for.
@@ -54,7 +55,7 @@ class Words:
 def words_of(code: str) -> Words:
     """The words of a language."""
     raw = (resources.files(__name__) / f"{code}.toml").read_text("utf-8")
-    document = tomllib.loads(raw)
+    document = toml_document(raw)
     return Words(code, document["name"], document["direction"], document["words"])
 
 

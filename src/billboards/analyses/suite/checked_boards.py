@@ -7,7 +7,7 @@ once and before anything is scored.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from billboards.analyses._archive import Home, open_home
 from billboards.analyses._reference_lines import rows_ranked
 from billboards.analyses.suite.results import Block, Given, Role, Suite, SuiteBoard
-from billboards.board import Board, Outputs, Preferences, ReferenceSet, is_preference, preferred_pairs
+from billboards.board import Board, ImportedColumn, Outputs, Preferences, ReferenceSet, is_preference, preferred_pairs
+from billboards.board.cells import CellStore
 from billboards.errors import InvalidInput, UnknownName
 
 Bools = NDArray[np.bool_]
@@ -34,10 +35,24 @@ class OpenBoard:
     others: tuple[str, ...]
     #: What the board is known by in the suite: its name, or its label where two boards bear one name.
     key: str
+    #: Where its scores are, if not in its folder.
+    scores: CellStore | None = None
+    #: Columns beside those of the board, of metrics that are run elsewhere.
+    beside: tuple[ImportedColumn, ...] = ()
 
     @property
     def board(self) -> Board:
         return self.home.board
+
+    @property
+    def cells(self) -> CellStore:
+        """Where its scores are."""
+        return self.home.cells if self.scores is None else self.scores
+
+    @property
+    def columns(self) -> tuple[ImportedColumn, ...]:
+        """The columns that nobody runs here: those that came with the board, and those beside it."""
+        return (*self.board.imported, *self.beside)
 
     @property
     def dimensions(self) -> tuple[tuple[str, Role], ...]:
@@ -85,14 +100,19 @@ class OpenBoard:
 
 def open_boards(suite: Suite) -> tuple[OpenBoard, ...]:
     """Every board of a suite; raises with what is wrong with the first that doesn't fit."""
-    opened = _told_apart(tuple(_open(entry) for entry in suite.boards))
+    return told_apart(suite, tuple(member_of(entry, open_home(entry.folder)) for entry in suite.boards))
+
+
+def told_apart(suite: Suite, members: Sequence[OpenBoard]) -> tuple[OpenBoard, ...]:
+    """Boards under labels that tell them apart; raises where two have the same."""
+    opened = _labelled(tuple(members))
     twice = [label for label, count in Counter(member.label for member in opened).items() if count > 1]
     if twice:
         raise InvalidInput(f"suite {suite.name}: two boards are labelled {twice[0]!r}; give each a label of its own")
     return opened
 
 
-def _told_apart(opened: tuple[OpenBoard, ...]) -> tuple[OpenBoard, ...]:
+def _labelled(opened: tuple[OpenBoard, ...]) -> tuple[OpenBoard, ...]:
     """Boards of one name are known by their labels, by default the names of their folders."""
     count = Counter(member.board.name for member in opened)
     return tuple(
@@ -103,8 +123,8 @@ def _told_apart(opened: tuple[OpenBoard, ...]) -> tuple[OpenBoard, ...]:
     )
 
 
-def _open(entry: SuiteBoard) -> OpenBoard:
-    home = open_home(entry.folder)
+def member_of(entry: SuiteBoard, home: Home, *, scores: CellStore | None = None) -> OpenBoard:
+    """A board as a suite has it; `scores` says where its scores are, if not in its folder."""
     board = home.board
     if entry.reference is not None and entry.reference not in board.references:
         raise UnknownName(f"reference of board {board.name}", entry.reference, board.references)
@@ -114,7 +134,15 @@ def _open(entry: SuiteBoard) -> OpenBoard:
         board.aggregate(name)
     if not correctness and not others:
         raise InvalidInput(f'board {board.name}: the suite names none of its dimensions; add correctness = "…"')
-    return OpenBoard(entry, home, entry.label or board.name, correctness, others, board.name)
+    return OpenBoard(
+        entry=entry,
+        home=home,
+        label=entry.label or board.name,
+        correctness=correctness,
+        others=others,
+        key=board.name,
+        scores=scores,
+    )
 
 
 def other_dimensions(board: Board, correctness: tuple[str, ...]) -> Iterator[str]:

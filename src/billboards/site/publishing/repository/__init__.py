@@ -1,0 +1,1 @@
+"""Files of a repository that ranks and publishes boards by itself; `repositories` puts them together."""
