@@ -3,6 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Compiled Python is kept between processes, also where the environment says otherwise: tests start thousands of them.
+export PYTHONDONTWRITEBYTECODE :=
+
 # What is compiled, and how: a change installs anew, because an editable install takes Python's changes only.
 KERNELS := setup.py $(wildcard tools/*.py src/billboards/metrics/kernels/*.[ch])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from billboards.board.scoring import column_key
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, UnknownName
 from billboards.metrics.bleu import BLEU
-from billboards.metrics.own import FileMetric, FunctionMetric
+from billboards.metrics.own import FileMetric, FunctionMetric, open_metric_file
 
 MINE = '''"""Words that the output shares with its first reference."""
 
@@ -137,6 +138,37 @@ def test_what_can_not_score_is_refused(wrong: object, says: str) -> None:
     named = {} if "name=" in says or not callable(wrong) or isinstance(wrong, type) else {"name": "mine"}
     with pytest.raises(InvalidInput, match=says):
         bb.metric(wrong, **named)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "needs"),
+    [
+        ("outputs", "none"),
+        ("outputs, references", "references"),
+        ("outputs, inputs", "input"),
+        ("o, r, i", "references"),
+    ],
+)
+def test_a_files_function_may_name_less_than_there_is(tmp_path: Path, parameters: str, needs: str) -> None:
+    file = tmp_path / "words.py"
+    last = parameters.split(", ")[-1]
+    file.write_text(f"def score({parameters}):\n    return [len(kept) for kept in {last}]\n")
+    metric = open_metric_file(file)
+    assert f"|needs:{needs}|" in metric.signature
+    batch = bb.Batch(["four", "five5"], [["a"], ["b", "c"]], ["sixsix", "seven77"])
+    expected = {"outputs": [4, 5], "references": [1, 2], "inputs": [6, 7], "i": [6, 7]}[last]
+    assert metric.score_batch(batch).tolist() == expected
+
+
+def test_a_file_changed_within_a_second_is_scored_as_it_is_now(tmp_path: Path) -> None:
+    """Python keeps compiled code by a file's length and the second it was changed in; both are the same here."""
+    file = tmp_path / "grade.py"
+    values = []
+    for value in (1.0, 2.0):
+        file.write_text(f"def score(outputs, references):\n    return [{value} for _ in outputs]\n")
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+        values.append(bb.metric(file).score(["a", "b"], ["c", "d"]).corpus)
+    assert values == [1.0, 2.0]
 
 
 def test_options_are_refused_where_there_are_none(mine: Path) -> None:

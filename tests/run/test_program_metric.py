@@ -60,6 +60,16 @@ def test_run_sh_is_called_as_the_paper_has_it(folder: Path) -> None:
     assert done.scores.tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    ("parameters", "lengths"),
+    [("outputs", [3, 6, 4]), ("outputs, references", [2, 1, 1]), ("outputs, inputs", [1, 1, 1])],
+)
+def test_a_python_function_may_name_less_than_there_is(folder: Path, parameters: str, lengths: list[float]) -> None:
+    last = parameters.split(", ")[-1]
+    metric = python(folder, f"def score({parameters}):\n    return [len(kept) for kept in {last}]\n")
+    assert metric.score_batch(BATCH).tolist() == lengths
+
+
 def test_a_python_function_is_given_texts_and_returns_numbers(folder: Path) -> None:
     metric = python(
         folder,
@@ -83,7 +93,7 @@ def test_a_python_file_may_import_its_neighbours(folder: Path) -> None:
     ("code", "words"),
     [
         ("x = 1", "metric.py has no function score(outputs, references, inputs)"),
-        ("def score(outputs): return []", "takes 1 positional argument but 3 were given"),
+        ("def score(texts): return []", "takes 1 positional argument but 3 were given"),
         ("def score(o, r, i): return [1.0]", "score() returned 1 scores for 3 outputs; return one for each"),
         ("def score(o, r, i): return ['1'] * 3", "score() returned '1' for output 1; return a number"),
         ("def score(o, r, i): return [True] * 3", "score() returned True for output 1; return a number"),

@@ -52,7 +52,11 @@ class FileMetric(CardedMetric):
     def score_batch(self, batch: Batch) -> Floats:
         references = [list(texts) for texts in batch.references] or [[] for _ in batch.outputs]
         inputs = list(batch.inputs) or ["" for _ in batch.outputs]
-        return _numbers(self.name, _function(self.path, self.digest)(list(batch.outputs), references, inputs))
+        function, given = _function(self.path, self.digest), (list(batch.outputs), references, inputs)
+        named = _fewer(function)
+        if named is None:
+            return _numbers(self.name, function(*given))
+        return _numbers(self.name, function(**{name: given[PARAMETERS.index(name)] for name in named}))
 
 
 @dataclass(frozen=True)
@@ -90,9 +94,11 @@ def open_metric_file(path: str | Path) -> FileMetric:
     file = Path(path).absolute()
     if file.suffix != ".py" or not file.is_file():
         raise InvalidInput(f"{path}: is no Python file; a metric is a file with score(outputs, references, inputs)")
-    digest = _file_digest(file)
+    digest = _digest(_content(file))
     module = _module(file, digest)
-    name, needs = getattr(module, "NAME", file.stem), getattr(module, "NEEDS", ["references"])
+    named = _fewer(getattr(module, "score", None))
+    default = ["references"] if named is None else [need for need in NEEDS if {need, f"{need}s"} & set(named)]
+    name, needs = getattr(module, "NAME", file.stem), getattr(module, "NEEDS", default)
     higher = getattr(module, "HIGHER_IS_BETTER", True)
     if not isinstance(name, str) or not _is_name(name):
         raise InvalidInput(f"{path}: NAME must be a name without | ( ) , and slashes; found {name!r}")
@@ -166,31 +172,49 @@ def _first_line(text: str | None) -> str:
     return next(iter((text or "").strip().splitlines()), "")
 
 
-def _file_digest(path: Path) -> str:
+def _fewer(function: object) -> tuple[str, ...] | None:
+    """What a file's function names where it takes less than outputs, references and inputs; else it is given all."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+        named = tuple(inspect.signature(function).parameters)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return named if 0 < len(named) < len(PARAMETERS) and set(named) <= set(PARAMETERS) else None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
     except OSError as error:
         raise InvalidInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
 
 
 @cache
 def _function(path: Path, digest: str) -> Score:
     """The function in a file whose content is still the one that the signature names."""
-    if _file_digest(path) != digest:
-        raise MetricFailed(f"{path} has changed while it was in use; run the same command again")
     score: Score = _module(path, digest).score
     return score
 
 
 @cache
 def _module(path: Path, digest: str) -> ModuleType:
-    """The file as a module of its own; it may import its neighbours."""
+    """The file as a module of its own; it may import its neighbours.
+
+    What runs is what the digest names. Python itself would take compiled code that it kept from an earlier content,
+    where the file was changed within a second and is as long as before.
+    """
+    content = _content(path)
+    if _digest(content) != digest:
+        raise MetricFailed(f"{path} has changed while it was in use; run the same command again")
     spec: Any = importlib.util.spec_from_file_location(f"billboards_metric_{digest}", path)
     module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
     try:
-        spec.loader.exec_module(module)
+        exec(compile(content, str(path), "exec", dont_inherit=True), module.__dict__)
     except Exception as error:  # anybody's code may raise anything, and whoever wrote it wants to know what
         raise InvalidInput(f"{path}: can't be loaded: {type(error).__name__}: {error}") from error
     return module
