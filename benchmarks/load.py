@@ -1,13 +1,15 @@
-"""A site under load on loopback: 200 readers of the board page, 20 submitters and 60 slow clients, for a minute.
+"""A site under load on loopback: 200 readers of board pages, 20 submitters and 60 slow clients, for a minute.
 
-A whole site runs (`billboards serve`: a web process and two workers) on a made-up board. Every reader asks for the
-board page again and again over a connection of its own; every submitter sends in a new generator, waits, and sends the
-next. Slow clients hold what they can meanwhile: a third of them sends a byte of a head each second, a third a byte of a
-body, and a third asks for the page a hundred times and reads a kilobyte a second. A server with one line of the same
-framework stands beside it in the same run, and the same readers ask it in turns with the site, so that whatever else
-the machine does falls on both alike. Then every submission is waited for.
+A whole site runs (`billboards serve`: a web process and two workers) on two made-up boards. Every reader asks for a
+board page again and again over a connection of its own; every submitter sends in a new generator to the first board,
+waits, and sends the next. A tenth of the readers asks for the wide board, whose page has 100 generators and 79 columns.
+Slow clients hold what they can meanwhile: a quarter of them sends a byte of a head each second, a quarter half a head
+and then nothing, a quarter a byte of a body each second, and a quarter asks for the wide page a hundred times and reads
+a kilobyte a second. A server with one line of the same framework stands beside it in the same run, and as many readers
+ask it in turns with the site, so that whatever else the machine does falls on both alike. Then every submission is
+waited for.
 
-    python benchmarks/load.py [--seconds 60] [--readers 200] [--submitters 20] [--slow 60]
+    python benchmarks/load.py [--seconds 60] [--readers 200] [--wide 20] [--submitters 20] [--slow 60]
 """
 
 from __future__ import annotations
@@ -22,20 +24,25 @@ import sys
 import tempfile
 import time
 import urllib.parse
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from statistics import median, quantiles
 
 from measuring import BILLBOARDS
-from synthetic import sentence
-from web import fetch, make_board, server
+from synthetic import sentence, write_board
+from web import WIDE_COLUMNS, fetch, make_board, server
 
 #: p99 of the board page over its median, at most.
 GOAL = 10.0
 #: Turns of both servers, and seconds that a submitter waits between two submissions.
 TURNS, PAUSE = 6, 2.0
 INSTANCES = 30
+#: Generators of the wide board, as many as a page shows, and its instances.
+WIDE_GENERATORS, WIDE_INSTANCES = 100, 20
+#: What a data card has to say.
+CARD = ("title", "task", "source", "licence", "citation", "protocol", "annotators")
 #: How often a slow reader asks before it reads, what it reads at a time, and seconds between two bytes or reads.
 ASKED, SIP, DRIP = 100, 1024, 1.0
 #: Seconds within which the last submission must be finished.
@@ -63,6 +70,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0, help="of load in all, and as many of the peer's")
     parser.add_argument("--readers", type=int, default=200)
+    parser.add_argument("--wide", type=int, default=20, help="how many of the readers ask for the wide board")
+    parser.add_argument("--columns", type=int, default=WIDE_COLUMNS, help="of the wide board")
     parser.add_argument("--submitters", type=int, default=20)
     parser.add_argument("--slow", type=int, default=60, help="clients that send or read a little each second")
     given = parser.parse_args()
@@ -70,17 +79,27 @@ def main() -> None:
         work = Path(folder)
         board = make_board(work, quick=True)
         assert board is not None
-        serving = Serving(work / "data", board)
+        wide = make_wide_board(work / "data" / "boards" / "wide", columns=given.columns)
+        serving = Serving(work / "data", (board, wide))
         with server("line", work) as (line, _), serving as port:
             sent = Sent(port, board, serving.token)
-            measure(port, line, sent, given)
+            measure(port, line, sent, wide, given)
+
+
+def make_wide_board(target: Path, *, columns: int) -> str:
+    """A board folder whose page is wide, with the data card that a site for others asks for; returns its name."""
+    write_board(target, generators=WIDE_GENERATORS, instances=WIDE_INSTANCES, metrics=columns)
+    with (target / "board.toml").open("a", encoding="utf-8") as settings:
+        settings.write('definition = "A number"\n[languages]\noutput = "en"\n[card]\n')
+        settings.writelines(f'{fact} = "Made up"\n' for fact in CARD)
+    return target.name
 
 
 class Serving:
     """`billboards serve` on a data folder, ranked before the block begins."""
 
-    def __init__(self, data: Path, board: str) -> None:
-        self.data, self.board = data, board
+    def __init__(self, data: Path, boards: tuple[str, ...]) -> None:
+        self.data, self.boards = data, boards
         self.token = ""
 
     def __enter__(self) -> int:
@@ -101,7 +120,8 @@ class Serving:
             if self.process.poll() is not None:
                 sys.exit(f"the site ended with exit code {self.process.returncode}")
             try:
-                fetch(port, f"/api/v1/boards/{urllib.parse.quote(self.board)}/ranking")
+                for board in self.boards:
+                    fetch(port, f"/api/v1/boards/{urllib.parse.quote(board)}/ranking")
             except OSError:
                 time.sleep(0.2)
             else:
@@ -112,34 +132,42 @@ class Serving:
         self.process.wait(60)
 
 
-def measure(port: int, line: int, sent: Sent, given: argparse.Namespace) -> None:
+def measure(port: int, line: int, sent: Sent, wide: str, given: argparse.Namespace) -> None:
     """Turns of the site under its whole load and of the one line under its readers."""
-    path = f"/boards/{urllib.parse.quote(sent.board)}"
-    ours, theirs, slow = Heard(), Heard(), Slow(port, path, given.slow)
+    path, wide_path = (f"/boards/{urllib.parse.quote(board)}" for board in (sent.board, wide))
+    ours, of_wide, theirs, slow = Heard(), Heard(), Heard(), Slow(port, wide_path, given.slow)
+    readers = [(path, given.readers - given.wide, ours), (wide_path, given.wide, of_wide)]
     who = f"{given.readers} readers, {given.submitters} submitters, {given.slow} slow clients"
     print(f"{who}, {given.seconds:.0f} s on {path}, in {TURNS} turns of each server")
+    print(f"{given.wide} of the readers on {wide_path}: {len(fetch_plain(port, wide_path, '')):,} bytes")
     for _ in range(TURNS):
         asyncio.run(read(line, "/", given.readers, given.seconds / TURNS, theirs))
-        asyncio.run(load(port, path, given, ours, sent, slow))
+        asyncio.run(load(port, readers, given, sent, slow))
     theirs_ratio, ratio = theirs.show("one-line route"), ours.show("board page")
+    of_wide.show("wide board page")
     slower = median(ours.seconds) / median(theirs.seconds)
     print(f"the page's median is {slower:.2f}× the one line's; spread {ratio:.2f} beside {theirs_ratio:.2f}")
     print(f"slow clients     {slow.begun:8,} begun, {slow.ended} ended by the server")
     print(f"submissions      {len(sent.ids):8,} taken, {len(sent.errors)} errors")
     states = sent.wait()
     print(f"finished after {sent.waited:.0f} s more: {json.dumps(states)}")
-    good = not ours.errors and not sent.errors and states.keys() <= {"scored"}
-    for error in [*ours.errors, *sent.errors][:5]:
+    errors = [*ours.errors, *of_wide.errors, *sent.errors]
+    good = not errors and states.keys() <= {"scored"}
+    for error in errors[:5]:
         print(f"  {error}")
     print(f"goal: no error, all scored: {'met' if good else 'missed'}")
     print(f"goal: p99 under {GOAL:g}× the median: {'met' if ratio < GOAL else 'missed'}")
 
 
-async def load(port: int, path: str, given: argparse.Namespace, heard: Heard, sent: Sent, slow: Slow) -> None:
+async def load(
+    port: int, readers: Sequence[tuple[str, int, Heard]], given: argparse.Namespace, sent: Sent, slow: Slow
+) -> None:
+    """One turn of everybody; readers are a path, how many ask for it, and what they hear."""
     seconds = given.seconds / TURNS
     until = time.perf_counter() + seconds
+    reading = (read(port, path, count, seconds, heard) for path, count, heard in readers)
     submitting = (sent.submit(until) for _ in range(given.submitters))
-    await asyncio.gather(read(port, path, given.readers, seconds, heard), slow.hold(until), *submitting)
+    await asyncio.gather(*reading, slow.hold(until), *submitting)
 
 
 async def read(port: int, path: str, readers: int, seconds: float, heard: Heard) -> None:
@@ -175,13 +203,16 @@ class Slow:
 
     async def hold(self, until: float) -> None:
         """Hold as many connections as there are clients until a time."""
-        head = f"{self.path} HTTP/1.1\r\nhost: 127.0.0.1:{self.port}\r\n"
-        page, body = f"GET {head}\r\n".encode(), f"POST {head}content-length: 1000000\r\n\r\n".encode()
-        kinds = [(page[:-2] + b"x: ", b"x"), (body, b"x"), (page * ASKED, b"")]
+        head = f" HTTP/1.1\r\nhost: 127.0.0.1:{self.port}\r\n"
+        form = "content-type: multipart/form-data; boundary=b\r\ncontent-length: 1000000\r\n\r\n"
+        page = f"GET {self.path}{head}\r\n".encode()
+        half = page[:-2] + b"x: "
+        body = f"POST /api/v1{self.path}/generators{head}{form}--b".encode()
+        kinds = [(half, b"x", False), (half, b"", False), (body, b"x", False), (page * ASKED, b"", True)]
         await asyncio.gather(*(self._client(*kinds[k % len(kinds)], until) for k in range(self.count)))
 
-    async def _client(self, first: bytes, drip: bytes, until: float) -> None:
-        """Send something, then a byte each second, or read a little of the answers."""
+    async def _client(self, first: bytes, drip: bytes, reads: bool, until: float) -> None:
+        """Send something, then a byte each second or nothing, or read a little of the answers."""
         self.begun += 1
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=SIP)
@@ -189,12 +220,22 @@ class Slow:
             while time.perf_counter() < until:
                 await asyncio.sleep(min(DRIP, max(0.0, until - time.perf_counter())))
                 writer.write(drip)
-                if reader.at_eof() or (not drip and not await reader.read(SIP)):
+                if await self._is_over(reader, reads):
                     self.ended += 1
                     break
             writer.close()
         except OSError:
             self.ended += 1
+
+    async def _is_over(self, reader: asyncio.StreamReader, reads: bool) -> bool:
+        """Whether the server has ended it: who reads has come to the end, anybody else was told something."""
+        if reads:
+            return not await reader.read(SIP)
+        try:
+            await asyncio.wait_for(reader.read(1), 0.001)
+        except TimeoutError:
+            return False
+        return True
 
 
 async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
@@ -263,14 +304,15 @@ class Sent:
 
 
 def fetch_plain(port: int, path: str, token: str) -> bytes:
-    """What a program with a token gets that asks for no compression."""
+    """What a program gets that asks for no compression, with a token or as a visitor."""
     return asyncio.run(_fetch(port, path, token))
 
 
 async def _fetch(port: int, path: str, token: str) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     head = f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n"
-    writer.write(f"{head}authorization: Bearer {token}\r\n\r\n".encode())
+    head += f"authorization: Bearer {token}\r\n" if token else ""
+    writer.write(f"{head}\r\n".encode())
     _, body = await _answer(reader)
     writer.close()
     return body

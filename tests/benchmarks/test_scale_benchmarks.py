@@ -42,9 +42,12 @@ def test_a_million_submissions_are_reckoned_from_what_two_sizes_cost(tmp_path: P
 
 
 def test_a_site_under_load_answers_everybody_and_finishes_everything() -> None:
-    found = printed("load.py", "--seconds", "1.2", "--readers", "4", "--submitters", "2", "--slow", "6")
+    given = ("--readers", "4", "--wide", "2", "--columns", "4", "--submitters", "2", "--slow", "8")
+    found = printed("load.py", "--seconds", "1.2", *given)
     assert "goal: no error, all scored: met" in found
-    assert re.search(r"slow clients +36 begun, \d+ ended by the server", found)
+    assert re.search(r"2 of the readers on /boards/wide: \d+,\d+ bytes", found)
+    assert re.search(r"wide board page +\d+ answers, 0 errors", found)
+    assert re.search(r"slow clients +48 begun, \d+ ended by the server", found)
     assert re.search(r'finished after \d+ s more: {"scored": 12}', found)
 
 

@@ -46,6 +46,8 @@ class DisturbedSite:
     """The processes of a site, and what is done to them."""
 
     data: Path
+    #: Where its processes say what happens to them: beside the disk that is filled.
+    log: Path
     own_disk: bool
     server: PostgresServer | None
     chance: random.Random
@@ -77,7 +79,8 @@ class DisturbedSite:
         """Start the site where it does not run; its port may for a while still be held by a dying child."""
         if self.tree is None or self.tree.poll() is not None:
             command = [sys.executable, "-m", "billboards.cli.main", "serve", str(self.data), "--port", str(self.port)]
-            self.tree = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+            with self.log.open("ab") as log:
+                self.tree = subprocess.Popen(command, stderr=log)
 
     def end(self) -> None:
         if self.tree is not None and self.tree.poll() is None:

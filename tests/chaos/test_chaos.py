@@ -15,7 +15,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,10 +54,16 @@ INSTANCES = max(4, OPERATIONS // 20)
 LABELS = 1 if OPERATIONS < 200 else 3
 ANSWERS = GENERATORS * INSTANCES * LABELS
 METRICS = max(1, OPERATIONS // 250)
-#: Seconds within which everything must have come in, and then be finished.
-PATIENCE = 120 + 3 * OPERATIONS
+#: Seconds for which one request may stay without an answer, and all of them without anything that comes of them. How
+#: long the whole takes is the machine's affair.
+PATIENCE = 240
 SETTINGS = "lease_seconds = 1.0\npoll_seconds = 0.05\nattempts = 100000\nchanges_per_minute = 100000\nfree_bytes = 0\n"
 METRIC = "def score(outputs, references, inputs):\n    return [len(set(text.split())) ** {power} for text in outputs]\n"
+
+#: What a client does not take for an answer: the site is busy or starts, or its disk has no room just now.
+NOT_NOW = (503, 507)
+#: Characters of the site's log that a failure shows.
+SHOWN = 4000
 
 #: Scores by signature, context, row version and part.
 Cells = dict[tuple[str, str, str, str], bytes]
@@ -65,7 +71,7 @@ Cells = dict[tuple[str, str, str, str], bytes]
 
 @dataclass(frozen=True)
 class Operation:
-    """One thing to send: a generator or a metric with its content, or one more answer."""
+    """One thing to send: a generator or a metric with its content, one more answer, or the end of the campaign."""
 
     kind: str
     name: str = ""
@@ -146,8 +152,14 @@ def test_the_same_holds_on_postgresql(
 
 def _compare(tmp_path: Path, server: PostgresServer | None, undisturbed: Undisturbed) -> None:
     with small_disk(tmp_path / "storm", 64 + OPERATIONS) as own_disk, laid_out(tmp_path / "storm") as laid:
-        driver = Driver(laid, DisturbedSite(laid.harbour.site.data, own_disk, server, random.Random(SEED)))
-        driver.rage()
+        log = tmp_path / "site.log"
+        site = DisturbedSite(laid.harbour.site.data, log, own_disk, server, random.Random(SEED))
+        driver = Driver(laid, site)
+        try:
+            driver.rage()
+        except AssertionError as error:
+            error.add_note(f"the site's log ends with:\n{log.read_text()[-SHOWN:]}")
+            raise
         _check_kept(driver)
         _check_cells(all_cells(laid.harbour.site), undisturbed.cells)
         assert _said(laid.harbour) == undisturbed.said
@@ -225,9 +237,12 @@ class Driver:
     answers: list[str] = field(default_factory=list)
     waiting: Queue[Operation | None] = field(default_factory=Queue)
     mistakes: list[BaseException] = field(default_factory=list)
+    over: threading.Event = field(default_factory=threading.Event)
+    #: Submissions that were finished when it was last looked.
+    finished: int = 0
 
     def __post_init__(self) -> None:
-        self.deadline = time.monotonic() + PATIENCE
+        self.progress, self.deadline = 0, time.monotonic() + PATIENCE
         self.ids = random.Random(SEED)
         self.hands = {token: threading.Lock() for token in self.laid.tokens}
 
@@ -238,15 +253,15 @@ class Driver:
             for client in clients:
                 client.start()
             self._disturb()
-            for _ in clients:
-                self.waiting.put(None)
-            for client in clients:
-                client.join()
-            self._ask("POST", f"/campaigns/{self.laid.campaign}/close", json={"confirm": True})
+            self._wait(lambda: self._came_in() == OPERATIONS)
+            for one in (Operation("close"), *([None] * CLIENTS)):
+                self.waiting.put(one)
+            # The last disturbance may have been the supervisor's end: the site is kept alive until all are gone.
+            self._wait(lambda: not any(client.is_alive() for client in clients))
             self._wait(self._is_done)
         finally:
+            self.over.set()
             self.site.end()
-        assert not self.mistakes, self.mistakes
 
     def _disturb(self) -> None:
         """A few operations at a time, and one disturbance amid them: each kind once, then each again."""
@@ -260,22 +275,34 @@ class Driver:
             self.site.disturb(kinds[k % len(kinds)])
             self._wait(self.waiting.empty)
 
-    def _wait(self, is_over: Any) -> None:
+    def _wait(self, is_over: Callable[[], bool]) -> None:
+        """Keep the site alive until something is so; what a client found wrong ends it all at once."""
         while not is_over() and not self.mistakes:
             self.site.start()
-            assert time.monotonic() < self.deadline, "stuck"
+            self._expect_progress()
             time.sleep(0.05)
+        assert not self.mistakes, self.mistakes
+
+    def _came_in(self) -> int:
+        return len(self.acknowledged) + len(self.answers)
+
+    def _expect_progress(self) -> None:
+        """Something more was acknowledged or finished than a while ago."""
+        if (progress := self._came_in() + self.finished) > self.progress:
+            self.progress, self.deadline = progress, time.monotonic() + PATIENCE
+        assert time.monotonic() < self.deadline, "stuck"
 
     def _send_all(self) -> None:
         try:
             while (one := self.waiting.get()) is not None:
                 if one.kind == "answer":
                     self._answer()
+                elif one.kind == "close":
+                    self._ask("POST", f"/campaigns/{self.laid.campaign}/close", json={"confirm": True})
                 else:
                     self._submit(one)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - it is raised where the clients are waited for
             self.mistakes.append(error)
-            raise
 
     def _submit(self, one: Operation) -> None:
         said = {"name": one.name} | ({"manifest": json.dumps(DECLARED)} if one.kind == "metric" else {})
@@ -300,8 +327,9 @@ class Driver:
 
     def _ask(self, method: str, path: str, **content: Any) -> Any:
         """Ask, word for word again, until there is an answer; only a server that is away may have none."""
-        while True:
-            assert time.monotonic() < self.deadline, f"{path} is never answered"
+        deadline = time.monotonic() + PATIENCE
+        while not self.over.is_set():
+            assert time.monotonic() < deadline, f"{path} is never answered"
             headers = self.site.headers
             try:
                 answer = httpx.request(
@@ -311,13 +339,15 @@ class Driver:
                 time.sleep(0.1)
                 continue
             # Who asks while the site starts for the first time can't know its token yet.
-            if answer.status_code != 503 and (headers or answer.status_code != 401):
+            if answer.status_code not in NOT_NOW and (headers or answer.status_code != 401):
                 assert answer.is_success, f"{path}: {answer.status_code} {answer.text}"
                 return answer.json()
             time.sleep(0.1)
+        raise ConnectionAbortedError(f"{path}: the site was ended")
 
     def _is_done(self) -> bool:
         site = self.laid.harbour.site
         with site.database.reading() as connection:
             found = submissions.find(connection, board="ferry")
-        return all(one.is_terminal for one in found) and not is_due(live_board(site, "ferry"))
+        self.finished = sum(one.is_terminal for one in found)
+        return self.finished == len(found) and not is_due(live_board(site, "ferry"))

@@ -118,3 +118,10 @@ def test_only_loopback_is_loopback(host: str, local: bool) -> None:
 def test_a_part_that_is_not_installed_is_named_with_how_to_get_it() -> None:
     with pytest.raises(MissingPart, match=r"needs no_such_package, not installed; .*billboards\[site\]"):
         check_installed(["sqlalchemy", "no_such_package"])
+
+
+@pytest.mark.parametrize("module", ["billboards.cli.web_process", "billboards.site.work.worker"])
+def test_a_process_of_a_site_is_started_without_packages_that_only_some_analyses_need(module: str) -> None:
+    code = f"import sys, {module}; print(*sorted({{'scipy', 'pandas', 'torch'}} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"

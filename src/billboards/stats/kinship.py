@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from billboards.stats.correlation import resampling_weights
 
@@ -88,6 +87,8 @@ def _means(weights: Floats, sums: Floats, counts: Floats) -> Floats:
 
 
 def _places(judge: Floats, people: Floats, kin: NDArray[np.bool_]) -> Floats:
+    from scipy.stats import rankdata
+
     higher = rankdata(-people, axis=1) - rankdata(-judge, axis=1)
     return np.asarray(higher[:, kin].mean(axis=1))
 

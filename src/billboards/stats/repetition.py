@@ -18,7 +18,6 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats as distributions
 
 from billboards.errors import InvalidInput, NotEnoughData
 
@@ -202,6 +201,8 @@ def _below_days(squares: _Squares) -> tuple[float, int]:
 
 
 def _f_test(above: float, above_df: int, below: float, below_df: int) -> float:
+    from scipy import stats as distributions
+
     if below <= 0.0:
         return 1.0 if above <= 0.0 else 0.0
     return float(distributions.f.sf(above / below, above_df, below_df))
@@ -227,6 +228,8 @@ def _deviation(variance: float, drawn: Floats, level: float) -> Deviation:
 
 def _slope(means: Floats, times: Floats, level: float) -> Slope:
     """Least squares of day means on time, tested against the days' own scatter around the line."""
+    from scipy import stats as distributions
+
     centred = times - times.mean()
     spread = float(centred @ centred)
     if spread <= 0.0:
@@ -243,6 +246,8 @@ def _slope(means: Floats, times: Floats, level: float) -> Slope:
 
 
 def _mean(name: int, table: Floats, by_day: Floats, times: Floats, squares: _Squares, level: float) -> RepeatedMean:
+    from scipy import stats as distributions
+
     outputs, days = table.shape
     overall = float(table.mean(axis=1).var(ddof=1)) / outputs
     single = float(table.var(axis=0, ddof=1).mean()) / outputs
@@ -263,6 +268,8 @@ def _mean(name: int, table: Floats, by_day: Floats, times: Floats, squares: _Squ
 
 def _scattered(variance: float, df: int, squares: _Squares, days: int, level: float) -> float:
     """Half an interval's width with the days' variances added, over so many days."""
+    from scipy import stats as distributions
+
     parts = [(variance, df)]
     if squares.days_variance:
         below = squares.noise if squares.crossed is None else squares.crossed / squares.generators

@@ -18,13 +18,15 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from billboards.errors import BillboardsError
 from billboards.site.accounts.access import login_expected
 from billboards.site.site import Site
-from billboards.site.web.faults import answer
+from billboards.site.web.faults import answer, answer_error
 from billboards.site.web.security import SAFE, App, Receive, Send
 
 #: The word of an address that holds the token, and what its file is called in the data folder.
@@ -103,10 +105,17 @@ class StartToken:
         self.app, self.site = app, site
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        refusal = None if scope["type"] != "http" else self._refusal(scope)
+        refusal = None if scope["type"] != "http" else await self._refusal_or_fault(scope)
         await (self.app if refusal is None else refusal)(scope, receive, send)
 
-    def _refusal(self, scope: MutableMapping[str, Any]) -> Response | None:
+    async def _refusal_or_fault(self, scope: MutableMapping[str, Any]) -> Response | None:
+        """What is answered instead; the application turns its own errors into answers, but this stands before it."""
+        try:
+            return await self._refusal(scope)
+        except BillboardsError as error:
+            return await answer_error(Request(scope), error)
+
+    async def _refusal(self, scope: MutableMapping[str, Any]) -> Response | None:
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] in SAFE and any(word == WORD and is_start_token(self.site, text) for word, text in pairs):
             rest = urlencode([(word, text) for word, text in pairs if word != WORD])
@@ -115,7 +124,7 @@ class StartToken:
             response = RedirectResponse(f"{place}?{rest}" if rest else place, 303)
             set_start_cookie(self.site, response)
             return response
-        if self._is_let_in(scope):
+        if await self._is_let_in(scope):
             return None
         request = Request(scope)
         if scope["method"] in SAFE and "text/html" in request.headers.get("accept", ""):
@@ -124,10 +133,11 @@ class StartToken:
             return answer(request, 401, REFUSED, [])
         return PlainTextResponse(REFUSED + "\n", 401)
 
-    def _is_let_in(self, scope: MutableMapping[str, Any]) -> bool:
+    async def _is_let_in(self, scope: MutableMapping[str, Any]) -> bool:
         if self.site.login_required or scope["path"].startswith(OPEN):
             return True
-        if login_expected(self.site):
+        # In a thread: while the database is away or slow, nobody else has to wait for this answer.
+        if await run_in_threadpool(login_expected, self.site):
             # Somebody was let in while the site ran: from now on it asks as it would after a new start.
             self.site.login_required = True
             return True
