@@ -183,10 +183,15 @@ def _whole(value: Any) -> int:
 
 def _unwrapped(value: Any) -> Any:
     """A field's value with models inside it made into what they are models of."""
+    if type(value) in _READ_AS_THEY_ARE:
+        return value
     if isinstance(value, tuple):
         return tuple([_unwrapped(item) for item in value]) if value and not isinstance(value[0], float) else value
     if isinstance(value, dict):
-        return {key: _unwrapped(item) for key, item in value.items()}
+        # Most of a large ranking are numbers by name, which are right as they are.
+        return {
+            key: item if type(item) in _READ_AS_THEY_ARE else _unwrapped(item) for key, item in value.items()
+        }
     return value.result() if hasattr(value, "model_fields_set") else value
 
 
@@ -258,6 +263,7 @@ def _plain(value: Any) -> Any:
 
 
 _AS_THEY_ARE = frozenset({str, int, bool, NoneType})
+_READ_AS_THEY_ARE = _AS_THEY_ARE | {float}
 
 
 @cache

@@ -195,18 +195,34 @@ def _exact_at(
     """
     near = ordered[:, place].astype(np.float64)
     # Rounded away from what is looked for, so that single precision compares no less than double would.
-    low = np.nextafter((near - 2 * error).astype(np.float32), np.float32(-np.inf))[:, np.newaxis]
-    high = np.nextafter((near + 2 * error).astype(np.float32), np.float32(np.inf))[:, np.newaxis]
-    below = (ordered[:, : place + 1] < low).sum(axis=1)
-    row, draw = np.nonzero((sums >= low) & (sums <= high))
-    means = np.empty(len(row))
+    low = np.nextafter((near - 2 * error).astype(np.float32), np.float32(-np.inf))
+    high = np.nextafter((near + 2 * error).astype(np.float32), np.float32(np.inf))
+    # Looked for from the nearer end, where few sums must be looked at twice.
+    if 2 * place < sums.shape[1]:
+        row, draw = _places(sums <= high[:, np.newaxis])
+        meant = sums[row, draw] >= low[row]
+        below = np.bincount(row[~meant], minlength=len(rows))
+    else:
+        row, draw = _places(sums >= low[:, np.newaxis])
+        meant = sums[row, draw] <= high[row]
+        below = sums.shape[1] - np.bincount(row, minlength=len(rows))
+    row, draw = row[meant], draw[meant]
+    means, taken = np.empty(len(row)), np.empty((_FEW, rows.shape[1]))
     for start in range(0, len(row), _FEW):
         some = slice(start, start + _FEW)
-        means[some] = (rows[row[some]] * multiplicities[draw[some]]).sum(axis=1) / rows.shape[1]
+        products = taken[: len(row[some])]
+        np.multiply(rows[row[some]], multiplicities[draw[some]], out=products)
+        means[some] = products.sum(axis=1) / rows.shape[1]
     order = np.lexsort((means, row))
     first = np.searchsorted(row, np.arange(len(rows)))
     exact: Floats = means[order][first + place - below]
     return exact
+
+
+def _places(marked: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rows and columns of what is marked; of few marks in a fourth of the time that `np.nonzero` takes."""
+    row, column = np.divmod(np.flatnonzero(marked), marked.shape[1])
+    return row, column
 
 
 def _precision(matrix: Counts) -> type[np.float32] | type[np.float64]:
