@@ -58,6 +58,19 @@ def test_the_tuned_penalty_is_the_lower_knot_and_a_given_one_is_kept() -> None:
     assert np.count_nonzero(fit_ensemble(blocks, lam=low * 0.99).linear.weights) == 4
 
 
+@pytest.mark.parametrize("metrics", [1, 2, 7])
+@pytest.mark.parametrize("generators", [1, 2, 3, 40])
+def test_sums_without_each_generator_are_to_the_last_digit_those_of_the_others(generators: int, metrics: int) -> None:
+    blocks = gather_blocks(*board(2, generators, 9, metrics))
+    for blocks_of in (blocks, blocks.without_metrics([0])):
+        left = list(blocks_of.leaving_one_out())
+        assert len(left) == generators
+        for held, sums in enumerate(left):
+            expected = blocks_of.total(without=held)
+            for name in ("n", "x", "y", "xx", "xy", "yy"):
+                np.testing.assert_array_equal(getattr(sums, name), getattr(expected, name))
+
+
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_k_chooses_how_many_metrics_take_part(k: int) -> None:
     assert np.count_nonzero(fit_ensemble(gather_blocks(*board(4)), k=k).linear.weights) == k

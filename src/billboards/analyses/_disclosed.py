@@ -216,6 +216,8 @@ def disclosed_generators(
     names = set(disclosure.columns)
     if ensemble is not None and disclosure.rounds(ensemble.candidates):
         names.add(ENSEMBLE)
+    if not names and not any(g.corpus for g in generators):
+        return tuple(generators)
     decimals = {name: _mean_decimals(generators, name) for name in names}
     return tuple(
         replace(

@@ -29,8 +29,8 @@ Floats = NDArray[np.float64]
 Made = TypeVar("Made")
 #: With fewer rows, testing them all is quicker than looking for those that surely differ.
 MANY = 100
-#: Rows of scores that are worked on together.
-TOGETHER = 256
+#: Rows of scores that are worked on together, and of these at a time where they should stay in the processor's cache.
+TOGETHER, AT_HAND = 256, 64
 #: Numbers that `mean_lines` gives of a row.
 MEANS = 4
 
@@ -138,14 +138,15 @@ class KeptRows:
 def mean_lines(scores: Floats) -> Floats:
     """Counts, mean and squares of rows, as `Means` has them."""
     finite = np.isfinite(scores)
-    counts = finite.sum(axis=1)
     lines = np.empty((len(scores), MEANS))
-    lines[:, 0], lines[:, 1] = counts, (~np.isnan(scores)).sum(axis=1)
-    whole = counts == scores.shape[1]
-    lines[:, 2:] = np.nan
-    if whole.all():
-        lines[:, 2:] = _moments(scores)
+    if finite.all() and scores.size:
+        lines[:, :2] = scores.shape[1]
+        for start in range(0, len(scores), AT_HAND):
+            lines[start : start + AT_HAND, 2:] = _moments(scores[start : start + AT_HAND])
         return lines
+    counts = finite.sum(axis=1)
+    lines[:, 0], lines[:, 1] = counts, (~np.isnan(scores)).sum(axis=1)
+    lines[:, 2:] = np.nan
     for k, row in enumerate(scores):
         if counts[k]:
             lines[k, 2:] = _moments(row[finite[k]][np.newaxis])
@@ -296,6 +297,9 @@ class RankedRows:
 
 def alike(present: NDArray[np.bool_]) -> Iterator[tuple[list[int], NDArray[np.bool_]]]:
     """Rows that have scores for the same instances, and which these are."""
+    if len(present) and present.all():
+        yield list(range(len(present))), present[0]
+        return
     groups: dict[bytes, list[int]] = {}
     for row, mask in enumerate(present):
         groups.setdefault(np.packbits(mask).tobytes(), []).append(row)

@@ -131,19 +131,19 @@ class _Means:
     sides: Sides
 
     def best(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        name_of = dict(zip(self.rows, self.names, strict=True))
+        name_of, rows = dict(zip(self.rows, self.names, strict=True)), np.array(self.rows, np.intp)
         compared, first = {}, {}
         for column in self.ranked.columns:
             means = self.ranked.means(column)
-            counts = means.present[list(self.rows)]
-            complete = [k for k in self.rows if means.present[k] and means.present[k] == counts.max()]
+            counts = means.present[rows]
+            complete = rows[(counts > 0) & (counts == counts.max(initial=0))].tolist()
             # Where a score is infinite, means can't be tested, and nobody is set apart.
             if not complete or (means.finite[complete] != means.present[complete]).any():
                 continue
             compared[column] = complete
             first[column] = complete[int(np.argmax(means.mean[complete]))]
-        for column, rows in self.ranked.not_worse(first, compared, self.sides).items():
-            yield column, tuple(name_of[k] for k in rows)
+        for column, best in self.ranked.not_worse(first, compared, self.sides).items():
+            yield column, tuple(name_of[k] for k in best)
 
     def against(self, baseline: str) -> Iterator[tuple[str, dict[str, float]]]:
         if baseline not in self.names:

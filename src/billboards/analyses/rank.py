@@ -252,7 +252,7 @@ class Ranking:
     #: Who is best in each column of the tables, or not significantly worse; None where that is not told.
     outstanding: StandsOut | None = None
 
-    @property
+    @cached_property
     def lower(self) -> frozenset[str]:
         """Metrics of which a lower score is better."""
         return frozenset(metric.name for metric in self.metrics if not metric.higher_is_better)

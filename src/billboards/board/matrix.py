@@ -17,7 +17,7 @@ import numpy as np
 
 from billboards.board.cells import CellStore, ColumnKey, Floats, PartedCells
 from billboards.board.directions import directed
-from billboards.board.model import Board, ReferenceSet
+from billboards.board.model import Board, Outputs, ReferenceSet
 from billboards.board.scores import Column, ImportedColumn, Scores, column_position
 from billboards.errors import BillboardsError, StoreFailed
 from billboards.metrics.discovery import board_metric, installed_metric, part_names
@@ -119,14 +119,23 @@ class BoardColumns:
         """One metric's scores of some rows, by position."""
         group, place = self._groups[self.column(name)]
         if group.is_alone and isinstance(group.source, ColumnKey):
-            cells = {} if self.store is None else _cells(self.board, self.store, group.source, rows)
-            scores = np.full((len(rows), len(self.board.instances)), np.nan)
-            for k, row in enumerate(rows):
-                if row in cells:
-                    scores[k] = cells[row]
+            scores = self._own(group.source, rows)
         else:
             scores = self._loaded(group).values[place][list(rows)]
         return scores if self.instances is None else scores[:, list(self.instances)]
+
+    def _own(self, key: ColumnKey, rows: Sequence[int]) -> Floats:
+        """Own cells of some rows; a row whose text is a reference has none."""
+        are_references = self._are_references(key.column.references)
+        versions = [None if are_references[k] else self.board.rows[k].version for k in rows]
+        cells = {} if self.store is None else self.store.load(key, filter(None, versions))
+        scores = np.empty((len(rows), len(self.board.instances)))
+        for place, version in enumerate(versions):
+            cell = None if version is None else cells.get(version)
+            if cell is not None and len(cell) != len(self.board.instances):
+                raise _damaged(self.board, key, self.board.rows[rows[place]], cell)
+            scores[place] = np.nan if cell is None else cell
+        return scores
 
     def _loaded(self, group: _Group) -> Scores:
         """The columns of a metric; those that were last asked for are at hand."""
@@ -147,11 +156,18 @@ class BoardColumns:
         group, _ = self._groups[self.column(name)]
         if not group.is_alone or not isinstance(group.source, ColumnKey):
             return None
-        present, references = self._present[group.source], group.source.column.references
-        return tuple(
-            row.version if row.version in present and not self._are_references(references)[k] else None
-            for k, row in enumerate(self.board.rows)
-        )
+        if group.source not in self._versions:
+            present = self._present[group.source]
+            are_references = self._are_references(group.source.column.references)
+            rows = zip(self.board.rows, are_references, strict=True)
+            self._versions[group.source] = tuple(
+                row.version if row.version in present and not is_reference else None for row, is_reference in rows
+            )
+        return self._versions[group.source]
+
+    @cached_property
+    def _versions(self) -> dict[ColumnKey, tuple[str | None, ...]]:
+        return {}
 
     def row_names(self, name: str) -> tuple[str, ...]:
         """The rows that have own cells under a metric, by their versions."""
@@ -409,21 +425,24 @@ def _loaded(board: Board, store: CellStore | None, sources: Sequence[_Source]) -
             yield loaded
 
 
-def _cells(board: Board, store: CellStore, key: ColumnKey, positions: Sequence[int] | None = None) -> dict[int, Floats]:
+def _cells(board: Board, store: CellStore, key: ColumnKey) -> dict[int, Floats]:
     """A column's scores by row; a row whose text is a reference has none, even where a copy of it was scored."""
-    asked = [(k, board.rows[k]) for k in (range(len(board.rows)) if positions is None else positions)]
-    cells = store.load(key, (row.version for _, row in asked))
-    for _, row in asked:
+    cells = store.load(key, (row.version for row in board.rows))
+    for row in board.rows:
         if row.version in cells and len(cells[row.version]) != len(board.instances):
-            raise StoreFailed(
-                f"{key.column.name} of {row.name}: {len(cells[row.version])} scores are kept for "
-                f"{len(board.instances)} instances; they are damaged: delete .billboards, and score again"
-            )
+            raise _damaged(board, key, row, cells[row.version])
     return {
         k: cells[row.version]
-        for k, row in asked
+        for k, row in enumerate(board.rows)
         if row.version in cells and not board.is_reference(row, key.column.references)
     }
+
+
+def _damaged(board: Board, key: ColumnKey, row: Outputs, cell: Floats) -> StoreFailed:
+    return StoreFailed(
+        f"{key.column.name} of {row.name}: {len(cell)} scores are kept for "
+        f"{len(board.instances)} instances; they are damaged: delete .billboards, and score again"
+    )
 
 
 def _current(board: Board, key: ColumnKey) -> bool:

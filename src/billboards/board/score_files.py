@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -159,10 +160,10 @@ def read_score_table(
 def _check_header(
     columns: Sequence[str], is_row: Callable[[str], bool], name: str, number: int, problems: Problems
 ) -> None:
-    for column in dict.fromkeys(columns):
+    for column, times in Counter(columns).items():
         if not is_row(column):
             problems.error(name, number, f"column {shown(column)} is no generator of this board")
-        if columns.count(column) > 1:
+        if times > 1:
             problems.error(name, number, f"generator {shown(column)} stands in two columns")
 
 

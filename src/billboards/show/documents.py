@@ -47,6 +47,8 @@ def dumps(document: Mapping[str, Any], *, compact: bool = False) -> str:
     """
     spaced: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 2}
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, **spaced)
+    if text.isascii():
+        return text + "\n"
     return re.sub(r"[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
 
 
@@ -181,10 +183,15 @@ def _whole(value: Any) -> int:
 
 def _unwrapped(value: Any) -> Any:
     """A field's value with models inside it made into what they are models of."""
+    if type(value) in _READ_AS_THEY_ARE:
+        return value
     if isinstance(value, tuple):
         return tuple([_unwrapped(item) for item in value]) if value and not isinstance(value[0], float) else value
     if isinstance(value, dict):
-        return {key: _unwrapped(item) for key, item in value.items()}
+        # Most of a large ranking are numbers by name, which are right as they are.
+        return {
+            key: item if type(item) in _READ_AS_THEY_ARE else _unwrapped(item) for key, item in value.items()
+        }
     return value.result() if hasattr(value, "model_fields_set") else value
 
 
@@ -235,11 +242,31 @@ def _table_body(table: Table) -> Document:
 
 def _plain(value: Any) -> Any:
     """A value as JSON knows it; fields stand under the document's words, then what the class counts in beside them."""
-    if is_dataclass(value):
-        own = {WORDS.get(f.name, f.name): _plain(getattr(value, f.name)) for f in fields(value)}
+    kind = type(value)
+    # What a document has most of comes first: a large ranking has hundreds of thousands of numbers.
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind in _AS_THEY_ARE:
+        return value
+    if kind is dict:
+        return {key if type(key) is str else str(key): _plain(item) for key, item in value.items()}
+    if kind is tuple or kind is list:
+        return [_plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        own = {word: _plain(getattr(value, name)) for word, name in _words(kind)}
         return own | {name: _plain(getattr(value, name)) for name in getattr(value, "ALSO", ())}
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+_AS_THEY_ARE = frozenset({str, int, bool, NoneType})
+_READ_AS_THEY_ARE = _AS_THEY_ARE | {float}
+
+
+@cache
+def _words(kind: Any) -> tuple[tuple[str, str], ...]:
+    """A document's words for the fields of a data class, and their names."""
+    return tuple((WORDS.get(field.name, field.name), field.name) for field in fields(kind))

@@ -9,8 +9,9 @@ products, so leaving one out is a subtraction and no fold touches the rows again
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +36,35 @@ class Blocks:
 
     def total(self, without: int | None = None) -> Moments:
         """The sums over all generators, or over all but one."""
+        return Moments(**{field.name: self._sum(field.name, without) for field in fields(Moments)})
+
+    def _sum(self, name: str, without: int | None) -> Any:
         keep = np.ones(len(self.n), bool)
         if without is not None:
             keep[without] = False
-        return Moments(**{field.name: getattr(self, field.name)[keep].sum(axis=0) for field in fields(Moments)})
+        return getattr(self, name)[keep].sum(axis=0)
+
+    def leaving_one_out(self) -> Iterator[Moments]:
+        """`total` without each generator in turn."""
+        for held, xx in enumerate(self._products_left()):
+            others = {field.name: self._sum(field.name, held) for field in fields(Moments) if field.name != "xx"}
+            yield Moments(xx=xx, **others)
+
+    def _products_left(self) -> Iterator[Floats]:
+        """The sums of products without each generator in turn, to the last digit what `total` says.
+
+        Products are added in the generators' order. So the sum of those before the one left out is carried on, which
+        is most of the work of a fit where many generators are judged.
+        """
+        if self.xx.shape[1] < 2:
+            # Single numbers are added in another order, and quickly.
+            yield from (self._sum("xx", held) for held in range(len(self.n)))
+            return
+        left = self.xx.copy()
+        for held in range(len(left)):
+            if held:
+                left[held] = left[held - 1] + self.xx[held - 1] if held > 1 else left[0]
+            yield left[max(held, 1) :].sum(axis=0)
 
     def without_metrics(self, columns: list[int]) -> Blocks:
         """The same sums as if these metrics had never been there."""
@@ -163,8 +189,8 @@ def _fit(sums: Moments, shift: Floats, penalty: float) -> Linear:
 def held_out_correlation(blocks: Blocks, penalty: float) -> float:
     """Pooled Pearson of judgments with predictions for each generator from a fit on the others."""
     sums = np.zeros(6)
-    for held in range(len(blocks.n)):
-        linear = _fit(blocks.total(without=held), blocks.shift, penalty)
+    for held, others in enumerate(blocks.leaving_one_out()):
+        linear = _fit(others, blocks.shift, penalty)
         slope = linear.weights / linear.scale
         offset = linear.intercept - float(slope @ (linear.centre - blocks.shift))
         sums += _predicted(blocks, held, slope, offset)

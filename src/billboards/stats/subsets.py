@@ -161,10 +161,17 @@ def _choose(sums: _Sums, subsets: Ints, used: frozenset[int]) -> tuple[Ints, Flo
 def _nested_correlation(sums: _Sums, subsets: Ints) -> float:
     """Pooled Pearson of judgments with predictions from subsets that were chosen and fitted without the generator."""
     everyone = frozenset(range(len(sums.n)))
+    # Without two generators the weights are the same, whichever of the two is predicted: each pair is fitted once.
+    parts = np.zeros((len(everyone), len(subsets), 6))
+    for one, other in combinations(sorted(everyone), 2):
+        weights = _weights(sums, subsets, everyone - {one, other})
+        parts[one] += _predicted(sums, subsets, weights, other)
+        parts[other] += _predicted(sums, subsets, weights, one)
     total = np.zeros((1, 6))
-    for held in everyone:
-        chosen, weights = _choose(sums, subsets, everyone - {held})
-        total += _predicted(sums, chosen[None], weights[None], held)
+    for held in sorted(everyone):
+        best = int(np.argmax(_pearson(parts[held])))
+        chosen = subsets[best : best + 1]
+        total += _predicted(sums, chosen, _weights(sums, chosen, everyone - {held}), held)
     return float(_pearson(total)[0])
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from billboards.analyses._disclosed import Disclosure
+from billboards.analyses.rank import Ranking
 from billboards.board import Board, Generator, ImportedColumn, Outputs, Texts, digest
 from billboards.board._parts import LISTED
 from billboards.board.cells import ColumnKey
@@ -28,6 +29,7 @@ from billboards.errors import BoardUnreadable, InvalidBoard, InvalidInput, Missi
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import installed_metric
 from billboards.reading import Problems
+from billboards.show.documents import result_of
 from billboards.site.boards import registry, snapshots
 from billboards.site.boards.last_good import last_good
 from billboards.site.boards.snapshots import Audience, Snapshot
@@ -44,6 +46,17 @@ from billboards.site.submissions.sent_scores import sent_column
 from billboards.site.work.cells import SqlCells
 
 log = logging.getLogger("billboards.site")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a snapshot says: its document, and the ranking in it."""
+
+    document: dict[str, Any]
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        return result_of(Ranking, self.document["ranking"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,12 +118,22 @@ class LiveBoard:
         return Disclosure(judgments=self.judgments_rest_hidden, people=people, columns=frozenset(self.withheld))
 
     @cached_property
-    def document(self) -> dict[str, Any] | None:
-        """The latest snapshot's document: `ranking` and `overrating`; None before the first."""
+    def said(self) -> Said | None:
+        """What the latest snapshot says, read once for all audiences that see it; None before the first."""
         if self.snapshot is None:
             return None
-        with self.site.database.reading() as connection:
-            return snapshots.document(connection, self.snapshot)
+        key, moment = (self.name, self.snapshot.audience), (self.generation, self.snapshot.number)
+        kept = self.site.cache.get(_SAID, key)
+        if kept is None or kept[0] != moment:
+            with self.site.database.reading() as connection:
+                said = Said(snapshots.document(connection, self.snapshot))
+            kept = self.site.cache.put(_SAID, key, (moment, said))
+        return kept[1]
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The latest snapshot's document: `ranking` and `overrating`; None before the first."""
+        return None if self.said is None else self.said.document
 
     @cached_property
     def shown(self) -> Board:
@@ -130,6 +153,8 @@ class LiveBoard:
 
 #: How signatures of scores begin that were added to imported columns.
 ATTACHED = "attached:"
+#: What boards' latest snapshots say, by the audience they were made for, with the board's generation and their number.
+_SAID = Shelf[tuple[str, Audience], tuple[tuple[int, int], Said]]()
 _LIVE = Shelf[tuple[str, Audience], LiveBoard]()
 #: Boards as their owners wrote them, with folder and fingerprint.
 _FOLDERS = Shelf[str, tuple[tuple[str | int, ...], Board]]()

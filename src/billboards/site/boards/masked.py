@@ -102,8 +102,8 @@ class Look:
     @cached_property
     def ranking(self) -> Ranking | None:
         """What the board says now, as far as this audience may hear it."""
-        document = self.live.document
-        return None if document is None else self.masked(result_of(Ranking, document["ranking"]))
+        said = self.live.said
+        return None if said is None else self.masked(said.ranking)
 
     @cached_property
     def overrating(self) -> OverratingReport | None:

@@ -7,6 +7,7 @@ as long as that is the same there is nothing to do.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from bisect import bisect_left
 from collections.abc import Collection, Mapping
@@ -44,6 +45,8 @@ from billboards.site.work.leases import Lease
 
 _SCORES = Shelf[str, KeptScores]()
 _ROWS = Shelf[tuple[str, Audience], KeptRows]()
+#: What the last ranking said of who is there and where, with a digest of its text.
+_SAID = Shelf[tuple[str, Audience], tuple[bytes, Mapping[str, Any]]]()
 
 
 def basis(live: LiveBoard) -> str:
@@ -87,9 +90,10 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
             ensemble = snapshots.keep_ensemble(connection, ranking.ensemble, public=audience == "public", now=now)
             ranking = replace(ranking, ensemble=ensemble)
         document = _document(live, ranking, overrating, audits, findings)
+        document_id = snapshots.document_id(document)
         last = snapshots.latest(connection, name, audience)
-        before = None if last is None else snapshots.document(connection, last)
-        if last is not None and last.id == snapshots.document_id(document):
+        before = None if last is None else _said_before(site, connection, last)
+        if last is not None and last.id == document_id:
             snapshots.rebase(connection, last, basis(live), now=now)
             return last
         kept = snapshots.keep(
@@ -103,10 +107,37 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
             ensemble=None if ranking.ensemble is None else ranking.ensemble.signature,
             now=now,
             seconds=now - begun,
+            id=document_id,
         )
+        _remember(site, snapshots.document_text(connection, kept), kept, document)
         if audience == "public":
             announce_ranked(connection, kept, live, ranking, now=now)
         return kept
+
+
+def _said_before(site: Site, connection: Connection, last: Snapshot) -> Mapping[str, Any]:
+    """What the last ranking said, as far as the next is compared with it."""
+    text = snapshots.document_text(connection, last)
+    kept = site.cache.get(_SAID, (last.board, last.audience))
+    if kept is not None and kept[0] == _text_digest(text):
+        return kept[1]
+    said: dict[str, Any] = json.loads(text)
+    return said
+
+
+def _remember(site: Site, text: str, kept: Snapshot, document: Mapping[str, Any]) -> None:
+    """Keep of a ranking what the next is compared with, under its text: names in it may be changed later."""
+    ranking = document["ranking"]
+    places = {
+        word: [{"name": entry["name"], "rank": entry["rank"]} for entry in ranking[word]]
+        for word in ("metrics", "generators")
+    }
+    said = {"rows": document["rows"], "columns": document["columns"], "ranking": places}
+    site.cache.put(_SAID, (kept.board, kept.audience), (_text_digest(text), said))
+
+
+def _text_digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _keeping(site: Site, live: LiveBoard) -> LiveBoard:

@@ -71,11 +71,17 @@ def keep(
     ensemble: str | None,
     now: float,
     seconds: float | None = None,
+    id: str | None = None,
 ) -> Snapshot:
-    """Keep a document as the board's next snapshot; needs a writing transaction. `seconds` is what it took."""
+    """Keep a document as the board's next snapshot; needs a writing transaction.
+
+    seconds: what it took.
+    id: the document's name, where it is known already.
+    """
     last = latest(connection, board, audience)
     number = 1 if last is None else last.number + 1
-    head: dict[str, Any] = {"board": board, "audience": audience, "number": number, "id": document_id(document)}
+    head: dict[str, Any] = {"board": board, "audience": audience, "number": number}
+    head["id"] = id or document_id(document)
     head |= {"basis": basis, "created": now, "cause": dict(cause), "moves": list(moves), "ensemble": ensemble}
     text = packed_values(connection, board, audience, number - 1, dumps(document, compact=True))
     connection.execute(insert(rankings).values(**head, **text))

@@ -92,6 +92,7 @@ def lay_rows(
     ]
     readers = [_oriented_reader(ranking, key) for key, _ in columns]
     people = [people_column(ranking, key) for key, _ in columns]
+    of_corpus = {key for key, _ in columns if has_corpus_values(ranking, key)}
     ranks = rank_texts([standing.rank for standing in ranking.generators])
     alike = clusters(ranking.generators)
     by_rank = wish.sort == RANK and wish.way == "ascending"
@@ -106,7 +107,7 @@ def lay_rows(
             cluster_words(standing, alike),
             by_rank and _opens_cluster(ranking, k),
             tuple(
-                _people_cell(judged, standing, _score_cell(ranking, key, standing, scale.cell(read(standing))))
+                _people_cell(judged, standing, _score_cell(key, standing, scale.cell(read(standing)), key in of_corpus))
                 for scale, read, judged, (key, _) in zip(scales, readers, people, columns, strict=True)
             ),
             wanted not in standing.name.casefold(),
@@ -152,13 +153,13 @@ def _oriented_reader(ranking: Ranking, key: str) -> Callable[[GeneratorStanding]
     return lambda standing: ranking.oriented(key, read(standing))
 
 
-def _score_cell(ranking: Ranking, key: str, standing: GeneratorStanding, cell: TableCell) -> TableCell:
+def _score_cell(key: str, standing: GeneratorStanding, cell: TableCell, of_corpus: bool) -> TableCell:
     """A metric's value with its interval and, where it is one of a corpus, the mean of sentences."""
     words = []
     if key in standing.interval:
         low, high = standing.interval[key]
         words.append(f"95% interval {interval_text((low, high), mean_digits((low, high)))}")
-    if has_corpus_values(ranking, key) and (mean := standing.scores.get(key)) is not None:
+    if of_corpus and (mean := standing.scores.get(key)) is not None:
         words.append(f"mean of sentences {value_text(mean, mean_digits([mean]))}")
     return replace(cell, more="; ".join(words)) if words else cell
 

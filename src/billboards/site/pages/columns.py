@@ -92,8 +92,9 @@ def column_reader(ranking: Ranking, key: str) -> Value:
 
 def has_corpus_values(ranking: Ranking, key: str) -> bool:
     """Whether a metric's column shows corpus values: where everybody who has a mean has one."""
-    scored = [standing for standing in ranking.generators if standing.scores.get(key) is not None]
-    return bool(scored) and all(key in standing.corpus for standing in scored)
+    scored = (standing for standing in ranking.generators if standing.scores.get(key) is not None)
+    first = next(scored, None)
+    return first is not None and key in first.corpus and all(key in standing.corpus for standing in scored)
 
 
 @cache

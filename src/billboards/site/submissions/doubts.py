@@ -79,10 +79,12 @@ def doubts_of(submission: Submission) -> tuple[Doubt, ...]:
 
 def doubt_words(submission: Submission, live: LiveBoard) -> tuple[str, ...]:
     """Doubts in words for an audience: another row is named where that audience sees it."""
-    rows = {row.version: row.name for row in live.board.rows}
+    doubts = doubts_of(submission)
+    # Most have none, and names are looked up for nobody else.
+    rows = {row.version: row.name for row in live.board.rows} if doubts else {}
     return tuple(
         str(doubt if (doubt.about or "").startswith("version ") else replace(doubt, about=rows.get(doubt.about or "")))
-        for doubt in doubts_of(submission)
+        for doubt in doubts
     )
 
 

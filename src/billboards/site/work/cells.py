@@ -77,8 +77,10 @@ class SqlCells:
         if not self._seen(stored_as(key)[0]):
             return frozenset()
         with self.database.reading() as connection:
-            query = select(cells.c.row_version).join(score_columns).where(self._is(key)).distinct()
-            return frozenset(connection.execute(query).scalars())
+            # One line and not one a cell; a version is a digest and holds no comma.
+            query = select(func.aggregate_strings(cells.c.row_version, ",")).join(score_columns).where(self._is(key))
+            versions: str | None = connection.execute(query).scalar()
+        return frozenset(versions.split(",") if versions else ())
 
     def load(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Floats]:
         asked = set(versions)
