@@ -74,6 +74,14 @@ METRICS: dict[str, tuple[Make, str]] = {
     "10,000 parts inside a table": (manifest("x = {" + "a." * 10_000 + "a = 1}\n"), "more than 20 parts"),
     "10,000 quoted parts": (manifest(".".join(['"a"'] * 10_000) + " = 1\n"), "more than 20 parts"),
     "parts behind a text": (manifest("x = '''\n#\"'''\n" + "a." * 30 + "a = 1\n"), "more than 20 parts"),
+    "parts behind a text that ends in four quotation marks": (
+        manifest("x = '''a''''\n" + "a." * 10_000 + "a = 1\n"),
+        "more than 20 parts",
+    ),
+    "parts behind a text that ends in four double ones": (
+        manifest('x = """a""""\n' + "a." * 10_000 + "a = 1\n"),
+        "more than 20 parts",
+    ),
     "a manifest of 65 kilobytes": (manifest("#" * 65_537), "larger than 65,536 bytes"),
     "6,000 unknown keys": (manifest("".join(f"k{k}=1\n" for k in range(6_000))), "(and 100 more)"),
     "lists in one another": (manifest("x = " + "[" * 30_000), "nested too deeply"),
