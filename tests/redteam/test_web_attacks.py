@@ -209,6 +209,12 @@ def same_page(site: Attacked) -> Played:
     return played(answers[-1])
 
 
+def draws(site: Attacked) -> Played:
+    """A page that would be computed for hours; it says why it is not."""
+    shown = site.client.get(f"/boards/harbour/analyses/rank?draws={10**9}")
+    return Played("refused" if "a site takes at most 10,000" in shown.text else str(shown.status_code), shown.text)
+
+
 def script(site: Attacked) -> Played:
     """A name that is a script."""
     name = "<script>alert(1)</script>"
@@ -245,6 +251,12 @@ PATHS: dict[str, tuple[Play, str]] = {
     "no entries at all": (api("visitor", "GET", "/boards/harbour/instances?limit=0"), "422"),
     "entries without end": (api("visitor", "GET", f"/boards/harbour/instances?limit={10**30}"), "422"),
     "a number that no database holds": (api("owner", "PATCH", f"/accounts/{2**70}", **json_of({})), "422"),
+    "a thousand million draws": (
+        api("visitor", "GET", f"/boards/harbour/analyses/rank?draws={10**9}"),
+        "422",
+    ),
+    "more mixtures than memory": (api("visitor", "GET", f"/boards/harbour/analyses/hybrids?mixtures={10**30}"), "422"),
+    "a thousand million draws on a page": (draws, "refused"),
     "to another host after the log-in": (lambda site: inside(site, "//evil.example"), "/"),
     "to another host, with a backslash": (lambda site: inside(site, "/\\evil.example"), "/"),
     "a header after the log-in": (lambda site: inside(site, "/x\r\nset-cookie: a=b"), "/"),
