@@ -310,10 +310,11 @@ def _cut_off(error: json.JSONDecodeError, line: str) -> str:
 
 
 #: What a TOML document is made of, as far as keys go: comments, texts, bare words, the dots between parts of a key. A
-#: quotation mark that begins no text is where TOML itself stops.
+#: text of several lines may have two quotation marks of its own before the three that end it. A quotation mark that
+#: begins no text is where TOML itself stops.
 _TOML_TOKENS = re.compile(
     r"""(?P<comment>\#[^\n]*+)
-      | (?P<part>\"{3}(?:[^"\\]|\\.|"(?!""))*+\"{3} | '{3}(?:[^']|'(?!''))*+'{3}
+      | (?P<part>\"{3}(?:[^"\\]|\\.|"(?!""))*+\"{3,5}+ | '{3}(?:[^']|'(?!''))*+'{3,5}+
           | "(?!"")(?:[^"\\\n]|\\.)*+" | '(?!'')[^'\n]*+' | [A-Za-z0-9_+-]++)
       | (?P<dot>\.)
       | (?P<stop>["'])

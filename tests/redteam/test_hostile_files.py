@@ -6,17 +6,23 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import resource
 import tarfile
 import time
 import tomllib
+import unicodedata
 import zipfile
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from attacked_site import attacked_board
 
 from billboards.errors import BillboardsError
+from billboards.metrics.base import Batch
+from billboards.metrics.discovery import metric
+from billboards.metrics.statistics import composed
 from billboards.reading import toml_document
 from billboards.run.scores_file import parse_scores
 from billboards.site.submissions.archive_process import declared_in
@@ -74,6 +80,14 @@ METRICS: dict[str, tuple[Make, str]] = {
     "10,000 parts inside a table": (manifest("x = {" + "a." * 10_000 + "a = 1}\n"), "more than 20 parts"),
     "10,000 quoted parts": (manifest(".".join(['"a"'] * 10_000) + " = 1\n"), "more than 20 parts"),
     "parts behind a text": (manifest("x = '''\n#\"'''\n" + "a." * 30 + "a = 1\n"), "more than 20 parts"),
+    "parts behind a text that ends in four quotation marks": (
+        manifest("x = '''a''''\n" + "a." * 10_000 + "a = 1\n"),
+        "more than 20 parts",
+    ),
+    "parts behind a text that ends in four double ones": (
+        manifest('x = """a""""\n' + "a." * 10_000 + "a = 1\n"),
+        "more than 20 parts",
+    ),
     "a manifest of 65 kilobytes": (manifest("#" * 65_537), "larger than 65,536 bytes"),
     "6,000 unknown keys": (manifest("".join(f"k{k}=1\n" for k in range(6_000))), "(and 100 more)"),
     "lists in one another": (manifest("x = " + "[" * 30_000), "nested too deeply"),
@@ -178,3 +192,24 @@ def test_a_hostile_file_is_refused_with_words_and_takes_little_memory_here(
 @pytest.mark.parametrize("text", ["a." * 19 + "a = 1", "a = 1.5\nb = 'x.y.z'", "[a.b]\nc.d = '''a.b'''"])
 def test_documents_as_people_write_them_are_read(text: str) -> None:
     assert toml_document(text) == tomllib.loads(text)
+
+
+MARKS = "a" + "\u0315\u0300" * 50_000
+
+
+@pytest.mark.parametrize("name", ["length", "repetition-3", "abstractness-2"])
+def test_an_output_of_nothing_but_marks_is_counted_soon(name: str, record_attack: Callable[..., None]) -> None:
+    began = time.perf_counter()
+    (score,) = metric(name).score_batch(Batch([MARKS], [["the ferry"]], ["the ferry"]))
+    seconds = time.perf_counter() - began
+    record_attack(f"an output of marks: {name}", "file", f"{score:g}", contained=True, seconds=seconds, peak=None)
+    assert np.isfinite(score)
+    # What would be sorted at once is bounded, which is what keeps this from taking the square of it.
+    assert max(map(len, re.findall("[^a\u034f]+", composed(MARKS)))) <= 256
+
+
+@pytest.mark.parametrize(
+    "text", ["e\u0301 a\u0308", "\u1112\u1161\u11ab", "\u0915\u094d\u0937\u093f", "a" + "\u0316\u0301" * 20]
+)
+def test_writing_is_composed_as_unicode_says(text: str) -> None:
+    assert composed(text) == unicodedata.normalize("NFC", text)

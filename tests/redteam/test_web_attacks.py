@@ -134,7 +134,34 @@ def half_heads(site: Attacked) -> Played:
     return played(site.client.get("/"))
 
 
+def unread(each: float) -> Play:
+    """A body that nobody waits for, since its request has been answered: it stops, or comes letter by letter."""
+
+    def play(site: Attacked) -> Played:
+        with socket.create_connection(site.place, timeout=20) as connection:
+            connection.sendall(request("POST /nowhere HTTP/1.1", "host: x", "content-length: 900000"))
+            answer = connection.recv(65536)
+            connection.sendall(b"x")
+            connection.settimeout(each or 20)
+            with suppress(ConnectionError):
+                for _ in range(200):
+                    try:
+                        if not connection.recv(65536):
+                            break
+                    except TimeoutError:
+                        if not each:
+                            return Played("open for ever")
+                        connection.sendall(b"x")
+                else:
+                    return Played("open for ever")
+        return first_status(answer)
+
+    return play
+
+
 CONNECTIONS: dict[str, tuple[Play, str]] = {
+    "a body that stops after the answer": (unread(0), "404"),
+    "a body letter by letter after the answer": (unread(0.1), "404"),
     "half a head": (raw(b"GET / HTTP/1.1\r\nhost: x\r\nx-half"), "408"),
     "a connection without a word": (raw(b""), "408"),
     "a head letter by letter": (drip, "408"),
@@ -182,6 +209,12 @@ def same_page(site: Attacked) -> Played:
     return played(answers[-1])
 
 
+def draws(site: Attacked) -> Played:
+    """A page that would be computed for hours; it says why it is not."""
+    shown = site.client.get(f"/boards/harbour/analyses/rank?draws={10**9}")
+    return Played("refused" if "a site takes at most 10,000" in shown.text else str(shown.status_code), shown.text)
+
+
 def script(site: Attacked) -> Played:
     """A name that is a script."""
     name = "<script>alert(1)</script>"
@@ -218,6 +251,12 @@ PATHS: dict[str, tuple[Play, str]] = {
     "no entries at all": (api("visitor", "GET", "/boards/harbour/instances?limit=0"), "422"),
     "entries without end": (api("visitor", "GET", f"/boards/harbour/instances?limit={10**30}"), "422"),
     "a number that no database holds": (api("owner", "PATCH", f"/accounts/{2**70}", **json_of({})), "422"),
+    "a thousand million draws": (
+        api("visitor", "GET", f"/boards/harbour/analyses/rank?draws={10**9}"),
+        "422",
+    ),
+    "more mixtures than memory": (api("visitor", "GET", f"/boards/harbour/analyses/hybrids?mixtures={10**30}"), "422"),
+    "a thousand million draws on a page": (draws, "refused"),
     "to another host after the log-in": (lambda site: inside(site, "//evil.example"), "/"),
     "to another host, with a backslash": (lambda site: inside(site, "/\\evil.example"), "/"),
     "a header after the log-in": (lambda site: inside(site, "/x\r\nset-cookie: a=b"), "/"),
@@ -225,6 +264,10 @@ PATHS: dict[str, tuple[Play, str]] = {
     "a script as a name": (script, "shown as text"),
     "a form of another site": (page("/login", "POST", headers={"origin": "https://evil.example"}), "403"),
     "a form that a browser calls foreign": (page("/login", "POST", headers={"sec-fetch-site": "cross-site"}), "403"),
+    "a form of a site without a name": (page("/login", "POST", headers={"origin": "http://["}), "403"),
+    "a form of a site whose name has no beginning": (page("/login", "POST", headers={"origin": "http://]x"}), "403"),
+    "a form of no site": (page("/login", "POST", headers={"origin": "null", "host": ""}), "403"),
+    "a host without an end": (raw(request("GET /login HTTP/1.1", "host: [", "connection: close")), "200"),
     "a form without its word": (without_csrf, "403"),
     "a token of 20 kilobytes": (page("/login", "POST", data={"token": "t" * 20_000}), "400"),
     "a bearer token that is no text": (
@@ -390,6 +433,7 @@ LOCAL: dict[str, tuple[dict[str, Any], str]] = {
     "another token in the cookie": ({"url": "/", "headers": {"cookie": f"{cookie_name(START)}=tttt"}}, "401"),
     "another token at the log-in": ({"method": "POST", "url": "/login", "data": {"token": "tttt"}}, "403"),
     "to another host with the token": ({"url": f"//evil.example/?token={START}"}, "303"),
+    "a name without an end": ({"url": "/", "headers": {"host": "["}}, "421"),
     "a name that leads here": ({"url": "/", "headers": {"host": "evil.example"}}, "421"),
     "through a proxy": ({"url": f"/?token={START}", "headers": {"x-forwarded-for": "1.2.3.4"}}, "421"),
     "through a proxy that says so": ({"url": "/", "headers": {"forwarded": "for=1.2.3.4"}}, "421"),

@@ -1,9 +1,18 @@
-"""Whether an address lies in the server's own network, where what a stranger names must not lead."""
+"""Addresses that strangers name, or come from: whether one lies in the server's own network, and whose it is.
+
+What a stranger names must not lead into the server's own network. A name can mean one address when it is looked at and
+another when it is asked, so the address that was looked at is the one that is asked.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import Timer
+from typing import Any
 from urllib.parse import urlsplit
 
 
@@ -11,15 +20,50 @@ class NoAddress(ValueError):
     """A host that can't be found; it may be tomorrow."""
 
 
-def lies_inside(url: str) -> bool:
-    """Whether a host has an address that is not of the public network; `NoAddress` where it has none at all."""
+def outside_address(url: str) -> str | None:
+    """The address of a host of the public network; None where any of its addresses lies elsewhere.
+
+    `NoAddress` where it has none at all.
+    """
     try:
         parts = urlsplit(url)
         resolved = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
     except (OSError, ValueError) as error:
         raise NoAddress(str(error)) from error
-    addresses = (ipaddress.ip_address(str(address[0]).partition("%")[0]) for *_, address in resolved)
-    return not all(map(is_public, addresses))
+    addresses = [ipaddress.ip_address(str(address[0]).partition("%")[0]) for *_, address in resolved]
+    return str(addresses[0]) if all(map(is_public, addresses)) else None
+
+
+def lies_inside(url: str) -> bool:
+    """Whether a host has an address that is not of the public network; `NoAddress` where it has none at all."""
+    return outside_address(url) is None
+
+
+@contextmanager
+def posted(url: str, *, address: str | None, patience: float, seconds: float, **sent: Any) -> Iterator[Any]:
+    """The answer to a POST, of which only the head has been read; its body is the caller's to read or leave.
+
+    An `address` is asked in the place of the one that the name has now. Each step may take `patience` seconds, all of
+    them together hardly more than `seconds`: an answer that comes letter by letter ends, too.
+    """
+    import httpx
+
+    with httpx.Client(timeout=patience, follow_redirects=False, trust_env=False) as client:
+        request = client.build_request("POST", url, **sent)
+        if address is not None:
+            request.extensions = {**request.extensions, "sni_hostname": request.url.host}
+            request.url = request.url.copy_with(host=address)
+        end = Timer(seconds, client.close)
+        end.daemon = True
+        end.start()
+        try:
+            response = client.send(request, stream=True)
+            try:
+                yield response
+            finally:
+                response.close()
+        finally:
+            end.cancel()
 
 
 #: Addresses that stand for another one, which a gateway reaches: NAT64, 6to4, Teredo, and IPv4 written as IPv6.
@@ -39,3 +83,16 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     if isinstance(address, ipaddress.IPv4Address):
         return True
     return not address.is_site_local and not any(address in network for network in _GATEWAYS)
+
+
+@lru_cache(10_000)
+def network_of(address: str) -> str:
+    """Who is counted as one: an address of IPv4, or a network of IPv6, of which one house has all addresses."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address):
+        inner = parsed.ipv4_mapped
+        return str(inner) if inner is not None else str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))
+    return str(parsed)

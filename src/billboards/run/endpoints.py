@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Batch
-from billboards.run.addresses import NoAddress, lies_inside
+from billboards.run.addresses import NoAddress, outside_address, posted
 from billboards.run.manifest import Contract
 from billboards.run.sandbox import Listener, Outcome
 from billboards.run.watched import ProgramRun, WatchedMetric, facts_signed
 
-#: Outputs in one request, how often one is put, the seconds before the second time, and those an answer may take.
+#: Outputs in one request, how often one is put, the seconds before the second time, and those for which an answer may
+#: keep silent; all of it may take twice as long.
 PART, ATTEMPTS, FIRST_WAIT, PATIENCE = 64, 4, 1.0, 120.0
 #: Bytes of an answer that are read.
 MOST = 1 << 20
@@ -124,16 +125,10 @@ class EndpointMetric(WatchedMetric):
     def _asked(self, part: Batch, *, quoting: bool) -> list[float]:
         import httpx
 
-        if not self.inside:
-            self._check_place()
+        address = None if self.inside else self._outside()
         try:
-            with httpx.stream(
-                "POST",
-                self.url,
-                json=self._sent(part),
-                timeout=PATIENCE,
-                follow_redirects=False,
-                trust_env=False,
+            with posted(
+                self.url, address=address, patience=PATIENCE, seconds=2 * PATIENCE, json=self._sent(part)
             ) as response:
                 content = _read(response.iter_bytes())
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -145,13 +140,15 @@ class EndpointMetric(WatchedMetric):
             raise _Lasting(f"the endpoint answered {response.status_code}{said}")
         return _scores(content, len(part))
 
-    def _check_place(self) -> None:
+    def _outside(self) -> str:
+        """The address to ask, which lies in the public network."""
         try:
-            inside = lies_inside(self.url)
+            address = outside_address(self.url)
         except NoAddress as error:
             raise _Passing(f"{urlsplit(self.url).hostname}: {error}") from error
-        if inside:
+        if address is None:
             raise _Lasting(f"{urlsplit(self.url).hostname} lies in the server's own network")
+        return address
 
     def _sent(self, part: Batch) -> dict[str, Any]:
         empty = [""] * len(part)

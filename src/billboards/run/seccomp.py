@@ -59,7 +59,7 @@ ALLOWED = {
     # Memory.
     **_calls(
         """
-        mmap 9 222, mprotect 10 226, munmap 11 215, mremap 25 216, brk 12 214, msync 26 227, mlock 149 228,
+        mprotect 10 226, munmap 11 215, mremap 25 216, brk 12 214, msync 26 227, mlock 149 228,
         mlock2 325 284, munlock 150 229, mlockall 151 230, munlockall 152 231, membarrier 324 283, pkey_mprotect
         329 288, pkey_alloc 330 289, pkey_free 331 290, get_mempolicy 239 236, set_mempolicy 238 237, mbind 237
         235, map_shadow_stack 453 453
@@ -129,7 +129,7 @@ UNFIT = _calls("sendfile 40 71, splice 275 76, tee 276 77, vmsplice 278 75")
 NOT_SUPPORTED = _calls("setxattr 188 5, lsetxattr 189 6, fsetxattr 190 7")
 #: Calls from this number on are younger than Linux 5.1. Libraries know how to do without them where they are not there.
 YOUNG = 424
-CLONE, SOCKET, SOCKETPAIR, SETSOCKOPT, IOCTL = (56, 220), (41, 198), (53, 199), (54, 208), (16, 29)
+CLONE, SOCKET, SOCKETPAIR, SETSOCKOPT, IOCTL, MMAP = (56, 220), (41, 198), (53, 199), (54, 208), (16, 29), (9, 222)
 FCNTL, PRCTL, PRLIMIT, PERSONALITY, MADVISE, FADVISE = (
     (72, 25),
     (157, 167),
@@ -140,6 +140,9 @@ FCNTL, PRCTL, PRLIMIT, PERSONALITY, MADVISE, FADVISE = (
 )
 #: CLONE_NEWNS, -CGROUP, -UTS, -IPC, -USER, -PID, -NET.
 NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
+#: MAP_SHARED and MAP_ANONYMOUS: together they make memory that stays when its pages are taken out of every process, so
+#: that nobody can count it. Files in /dev/shm do the same within a bound. (Drivers of graphics cards need it.)
+SHARED, ANONYMOUS = 0x01, 0x20
 #: AF_UNIX. AF_INET and AF_INET6. Others, AF_VSOCK above all, may reach beyond the network namespace.
 UNIX, INTERNET = 1, (2, 10)
 #: By default, TCP, UDP. The buffers of others (MPTCP, SCTP) are listed nowhere.
@@ -227,6 +230,7 @@ def seccomp_filter(machine: str = "", *, devices: bool = False) -> bytes | None:
 def _by_arguments(*, devices: bool) -> Iterable[tuple[tuple[int, int], list[Step]]]:
     """Calls that are allowed with some arguments alone, and the steps that look."""
     yield CLONE, _refuse_namespaces()
+    yield MMAP, [_ALLOWED] if devices else _refuse_shared_memory()
     yield FCNTL, _only(1, FILE_COMMANDS, errno.EINVAL)
     yield IOCTL, _refuse_requests((TIOCSTI, TIOCLINUX)) if devices else _only(1, REQUESTS, errno.ENOTTY)
     yield MADVISE, _only(2, ADVICE, errno.EINVAL)
@@ -267,6 +271,11 @@ def _by_value(argument: int, then: Mapping[int, list[Step]], error: int) -> list
 
 def _refuse_namespaces() -> list[Step]:
     flags = [Step(_LOAD, _ARGUMENTS[0]), Step(_JUMP_SET, NEW_NAMESPACES, 0, 1)]
+    return [*flags, _fail(errno.EPERM), _ALLOWED]
+
+
+def _refuse_shared_memory() -> list[Step]:
+    flags = [Step(_LOAD, _ARGUMENTS[3]), Step(_JUMP_SET, SHARED, 0, 2), Step(_JUMP_SET, ANONYMOUS, 0, 1)]
     return [*flags, _fail(errno.EPERM), _ALLOWED]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import stat
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -181,7 +182,7 @@ class ProcessView:
 
     def _pipe_buffers(self, names: list[str]) -> int:
         """A process that closes its handles to others is counted by how many it can have."""
-        pipes, hidden = set(), 0
+        pipes, hidden = set[str | None](), 0
         for name in names:
             try:
                 folder = os.open(f"{name}/fd", os.O_RDONLY | os.O_DIRECTORY, dir_fd=self._proc)
@@ -194,9 +195,9 @@ class ProcessView:
             with suppress(OSError):
                 for handle in os.listdir(folder):  # noqa: PTH208 - by handle
                     with suppress(OSError):
-                        pipes.add(os.readlink(handle, dir_fd=folder))
+                        pipes.add(_pipe(handle, folder))
             os.close(folder)
-        return (sum(pipe.startswith(PIPES) for pipe in pipes) + hidden) * PIPE_BYTES
+        return (len(pipes - {None}) + hidden) * PIPE_BYTES
 
     def _mappings_of(self, name: str) -> int:
         try:
@@ -235,6 +236,15 @@ class ProcessView:
         finally:
             os.close(file)
         return content
+
+
+def _pipe(handle: str, folder: int) -> str | None:
+    """The pipe or terminal that a handle leads to, of which others may be handles, too; None where it is neither."""
+    place = os.readlink(handle, dir_fd=folder)
+    if place.startswith(PIPES):
+        return place
+    held = os.stat(handle, dir_fd=folder) if place.startswith("/") else None
+    return f"{held.st_dev} {held.st_ino}" if held is not None and stat.S_ISFIFO(held.st_mode) else None
 
 
 def _sum(listing: bytes, names: tuple[bytes, ...]) -> int:

@@ -11,6 +11,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Request, Response
 from pydantic import BaseModel, Field
 
+from billboards.run.addresses import network_of
 from billboards.site.accounts import access, invitations, sign_up
 from billboards.site.accounts import link_records as links
 from billboards.site.accounts import records as accounts
@@ -211,7 +212,7 @@ class PreviewFacts(BaseModel):
 @router.post("/sign-up/links", status_code=202, dependencies=[Depends(Permission("read"))])
 def ask_for_link(request: Request, sent: LinkWish) -> Told:
     """Mail a link that logs in or signs up; the answer is the same for every address."""
-    client = request.client.host if request.client else ""
+    client = network_of(request.client.host) if request.client else ""
     return Told(detail=sign_up.ask_for_link(site_of(request), sent.email, client=client, next=sent.next))
 
 

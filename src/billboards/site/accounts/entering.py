@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from billboards.errors import Gone, InvalidInput, Refused
+from billboards.run.addresses import network_of
 from billboards.site.accounts import invitations, sign_up
 from billboards.site.accounts.access import begin_session
 from billboards.site.accounts.login import end_earlier, logged_in
@@ -42,7 +43,7 @@ def show_sign_up(ask: Ask) -> Body:
 async def ask_for_link(request: Request) -> Response:
     """Mail a link to an address, and say the same to everybody."""
     ask, sent = await _sent(request)
-    client = request.client.host if request.client else ""
+    client = network_of(request.client.host) if request.client else ""
     email, following = str(sent.get("email", "")), inside(str(sent.get("next", "")))
 
     def act() -> Body:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import select
 
-from billboards.run.addresses import NoAddress, lies_inside
+from billboards.run.addresses import NoAddress, outside_address, posted
 from billboards.site.admin import deliveries
 from billboards.site.admin.deliveries import Delivery
 from billboards.site.admin.letters import UNWRITABLE, write_letter
@@ -72,20 +72,23 @@ def _post(site: Site, delivery: Delivery) -> Refusal | None:
 
     if delivery.secret is None:
         return Refusal("the webhook was removed", final=True)
-    if not _is_owners(site, delivery) and (inside := _inside(delivery.target)):
-        return inside
+    address = None if _is_owners(site, delivery) else _outside(delivery.target)
+    if isinstance(address, Refusal):
+        return address
     message: dict[str, Any] = {"event": delivery.event, "id": delivery.id, "submission": dict(delivery.payload)}
     body = json.dumps(message, ensure_ascii=False, sort_keys=True).encode()
     headers = {"Content-Type": "application/json", SIGNATURE: sign(delivery.secret, body)}
     try:
-        answer = httpx.post(
-            delivery.target, content=body, headers=headers, timeout=PATIENCE, follow_redirects=False, trust_env=False
-        )
+        with posted(
+            delivery.target, address=address, patience=PATIENCE, seconds=2 * PATIENCE, content=body, headers=headers
+        ) as answer:
+            # What else it says is not read: it may have no end.
+            status = int(answer.status_code)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return Refusal(f"{type(error).__name__}: {error}")
     except ValueError as error:
         return Refusal(f"no address that can be asked: {error}", final=True)
-    return None if answer.is_success else Refusal(f"answered {answer.status_code}", final=answer.status_code == 410)
+    return None if 200 <= status < 300 else Refusal(f"answered {status}", final=status == 410)
 
 
 def _is_owners(site: Site, delivery: Delivery) -> bool:
@@ -94,15 +97,15 @@ def _is_owners(site: Site, delivery: Delivery) -> bool:
         return connection.execute(query.where(webhooks.c.id == delivery.webhook_id)).scalar() == "owner"
 
 
-def _inside(url: str) -> Refusal | None:
-    """What speaks against an address that is not an owner's: it lies in the server's own network, or nowhere."""
+def _outside(url: str) -> str | Refusal:
+    """Where to ask what is not an owner's; or why not to: it lies in the server's own network, or nowhere."""
     try:
-        host, inside = urlsplit(url).hostname, lies_inside(url)
+        host, address = urlsplit(url).hostname, outside_address(url)
     except NoAddress as error:
         return Refusal(f"its host can't be found: {error}")
     except ValueError as error:
         return Refusal(f"no web address: {error}", final=True)
-    return Refusal(f"{host} lies in the server's own network", final=True) if inside else None
+    return address or Refusal(f"{host} lies in the server's own network", final=True)
 
 
 def _mail(site: Site, delivery: Delivery) -> Refusal | None:

@@ -11,9 +11,11 @@ import inspect
 import re
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Union
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
@@ -23,6 +25,7 @@ from billboards.analyses import Analysis, Result, analysis_named, summaries
 from billboards.board import Slice
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.options import Option
+from billboards.reading import shown
 from billboards.show.documents import document_model
 from billboards.show.table import Table
 from billboards.site.accounts.access import Viewer
@@ -50,6 +53,8 @@ Reader = Annotated[Viewer, Depends(Permission("read"))]
 
 #: What a page can't be asked for: files on the server.
 _HIDDEN_TYPES = (Path,)
+#: As much a visitor may have computed where a number says how much, or as much as by default. The owner may set more.
+MOST_ASKED = 10_000
 #: The parts of a view that may be chosen, and what each means.
 _VIEW = {
     "aggregate": "the aggregate or dimension of judgments",
@@ -114,7 +119,15 @@ def options_of_owner(look: Look, asked: Analysis[Any, Any]) -> dict[str, Any]:
 
 
 def _given(asked: Analysis[Any, Any], query: Mapping[str, Any]) -> dict[str, Any]:
-    return {option.name: query[option.name] for option in offered(asked) if query.get(option.name) is not None}
+    given = {option.name: query[option.name] for option in offered(asked) if query.get(option.name) is not None}
+    for option in offered(asked):
+        most = max(MOST_ASKED, option.default or 0) if option.type is int and option.name != "seed" else None
+        if most is not None and given.get(option.name, 0) > most:
+            raise InvalidInput(
+                f"{asked.name}: {option.outer} is {shown(given[option.name])}; a site takes at most {most:,}, "
+                "the command line as much as you like"
+            )
+    return given
 
 
 def _from_address(asked: Analysis[Any, Any], ask: Ask) -> dict[str, Any]:
@@ -262,9 +275,12 @@ def read_analyses(request: Request, board: str, viewer: Reader) -> list[Analysis
 def add_route(asked: Analysis[Any, Any]) -> None:
     """The route of one analysis: its options as query parameters, its result as a typed document."""
 
-    def ask_board(request: Request, board: str, viewer: Viewer, **query: Any) -> Response:
-        look = look_of(request, board, viewer)
-        return JSONResponse(answer(look, asked, query).document)
+    def answer_board(request: Request, board: str, viewer: Viewer, query: Mapping[str, Any]) -> Response:
+        return JSONResponse(answer(look_of(request, board, viewer), asked, query).document)
+
+    async def ask_board(request: Request, board: str, viewer: Viewer, **query: Any) -> Response:
+        work = partial(answer_board, request, board, viewer, query)
+        return await to_thread.run_sync(work, limiter=request.app.state.pages.analysing)
 
     kind = inspect.Parameter.KEYWORD_ONLY
     place = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -315,12 +331,16 @@ def add_every_route() -> None:
 
 add_every_route()
 router.add_route("/boards/{board}/analyses", reading(list_analyses), include_in_schema=False)
-router.add_route("/boards/{board}/analyses/{analysis}", reading(show_analysis, words=_words), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/analyses/{analysis}", reading(show_analysis, words=_words, analyses=True), include_in_schema=False
+)
 router.add_route(
     "/boards/{board}/analyses/{analysis}/files/{file}",
-    reading(send_table_of, words=_words),
+    reading(send_table_of, words=_words, analyses=True),
     include_in_schema=False,
 )
 router.add_route(
-    "/boards/{board}/analyses/{analysis}/charts/{number}", reading(show_chart_of, words=_words), include_in_schema=False
+    "/boards/{board}/analyses/{analysis}/charts/{number}",
+    reading(show_chart_of, words=_words, analyses=True),
+    include_in_schema=False,
 )

@@ -101,6 +101,8 @@ class Pages:
         self._generations = Generations(self.site.database)
         # Pages that compute have threads of their own, so that many readers keep no submission or answer waiting.
         self.computing = CapacityLimiter(self.site.settings.pages_at_once)
+        # So have analyses: anybody may ask for many that nobody has asked for, and other pages don't wait for them.
+        self.analysing = CapacityLimiter(max(1, self.site.settings.pages_at_once // 2))
 
     def nobody(self) -> Viewer:
         """Who comes without a session; asked for once, because neither a visitor nor the local owner ever changes."""
@@ -244,10 +246,10 @@ class AskedWords(QueryParams):
         return super().getlist(key)
 
 
-def reading(show: Show, *, kept: bool = True, words: Words = ()) -> Endpoint:
+def reading(show: Show, *, kept: bool = True, words: Words = (), analyses: bool = False) -> Endpoint:
     """An endpoint for a page that only shows; its body is kept until a board changes, if boards are all it shows.
 
-    `words` are those of the address that a kept page reads.
+    `words` are those of the address that a kept page reads; pages of `analyses` wait for one another alone.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -262,7 +264,8 @@ def reading(show: Show, *, kept: bool = True, words: Words = ()) -> Endpoint:
         body = pages.bodies.get(key) if kept else None
         if body is None:
             ask = Ask(pages=pages, viewer=viewer, csrf=csrf, path=path, query=query, params=request.path_params)
-            make = partial(to_thread.run_sync, show, ask, limiter=pages.computing)
+            limiter = pages.analysing if analyses else pages.computing
+            make = partial(to_thread.run_sync, show, ask, limiter=limiter)
             body = await (pages.made_once(key, make) if kept else make())
         headers = request.headers
         return respond(

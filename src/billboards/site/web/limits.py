@@ -22,6 +22,7 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
+from billboards.run.addresses import network_of
 from billboards.site.site import Site
 from billboards.site.web.faults import answer
 from billboards.site.web.security import SAFE, App, Message, Receive, Send
@@ -123,7 +124,7 @@ class Limits:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        asker = scope["client"][0] if scope.get("client") else ""
+        asker = network_of(scope["client"][0]) if scope.get("client") else ""
         try:
             self._check_begin(scope, asker)
             with self._place(scope, asker):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
@@ -98,10 +98,17 @@ def sent_from_here(headers: Headers) -> bool:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site not in ("same-origin", "none"):
         return False
-    return origin is None or urlsplit(origin).netloc == headers.get("host", "")
+    return origin is None or _parts(origin).netloc == headers.get("host", "")
 
 
 def names_this_machine(host: str) -> bool:
     """Whether a Host header is a name that only this machine has."""
-    name = urlsplit(f"//{host}").hostname or ""
-    return name in ("localhost", "127.0.0.1", "::1")
+    return _parts(f"//{host}").hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def _parts(address: str) -> SplitResult:
+    """An address taken apart; one that can't be (`http://[`) is nobody's."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("//nobody.invalid")

@@ -1,15 +1,14 @@
 """The web server's connections: how long each may take, how many there may be, and how much they may fill the log.
 
 Whoever begins a request and never ends its head, sends a body drop by drop, or never reads the answer holds a place
-that others need. A head has to be whole within a time, an answer has to be taken, and an address that is no trusted
-proxy has a number of connections. All connections together leave files free for the database and for submissions; what
-comes beyond that is told to come back, and nothing of it fills the log.
+that others need. A head has to be whole within a time, an answer has to be taken, a body that nobody reads any more has
+to end, and an address that is no trusted proxy has a number of connections. All connections together leave files free
+for the database and for submissions; what comes beyond that is told to come back, and nothing of it fills the log.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import resource
 from collections import Counter
 from typing import Any, ClassVar
@@ -18,6 +17,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from billboards.run.addresses import network_of
 from billboards.site.settings import SiteSettings
 from billboards.site.site import Site
 from billboards.site.web.app import create_app
@@ -29,6 +29,8 @@ OTHER_FILES = 96
 FEWEST, MOST_FILES = 16, 65_536
 #: How many connections may wait to be taken.
 BACKLOG = 256
+#: How many times as long as for a head a request that has been answered may go on sending its body.
+REST = 6
 FULL = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\nretry-after: 2\r\n\r\n"
 LATE = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
@@ -72,12 +74,14 @@ class _Bounded(H11Protocol):
     taken: ClassVar[Counter[str]]
 
     _asker: str | None = None
+    #: Until when the rest of a body is thrown away whose request has been answered.
+    _rest: float | None = None
     _waiting: asyncio.TimerHandle | None = None
     _stalling: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         peer = transport.get_extra_info("peername")
-        asker = _network(str(peer[0])) if isinstance(peer, tuple) else ""
+        asker = network_of(str(peer[0])) if isinstance(peer, tuple) else ""
         if self.taken.total() >= self.most or (not self._is_proxy(asker) and self.taken[asker] >= self.each):
             transport.write(FULL)
             transport.close()
@@ -101,10 +105,14 @@ class _Bounded(H11Protocol):
         if self._asker is None:
             return
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
+        if self._is_answered_early():
+            self._wait_for_rest()
+        elif self.conn.their_state is not h11.IDLE:
             self._stop_waiting()
-        elif self._waiting is None:
-            # The next request on the same connection has begun.
+            self._rest = None
+        elif self._waiting is None or self._rest is not None:
+            # The next request on the same connection has begun, or may begin.
+            self._stop_waiting()
             self._wait_for_head()
 
     def eof_received(self) -> None:
@@ -122,6 +130,19 @@ class _Bounded(H11Protocol):
     def on_response_complete(self) -> None:
         self._stop_waiting()
         super().on_response_complete()
+        if self._is_answered_early() and not self.transport.is_closing():
+            self._wait_for_rest()
+
+    def _is_answered_early(self) -> bool:
+        return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
+
+    def _wait_for_rest(self) -> None:
+        """The rest of a body is read for a while, because a connection that is closed at once may lose the answer."""
+        now = self.loop.time()
+        if self._rest is None:
+            self._rest = now + REST * self.head_seconds
+        self._stop_waiting()
+        self._waiting = self.loop.call_later(max(0.0, min(self.head_seconds, self._rest - now)), self.transport.close)
 
     def _is_proxy(self, asker: str) -> bool:
         trusted = self.config.forwarded_allow_ips
@@ -129,6 +150,7 @@ class _Bounded(H11Protocol):
         return "*" in names or asker in (name.strip() for name in names)
 
     def _wait_for_head(self) -> None:
+        self._rest = None
         self._waiting = self.loop.call_later(self.head_seconds, self._give_up)
 
     def _give_up(self) -> None:
@@ -146,15 +168,3 @@ class _Bounded(H11Protocol):
         if self._stalling is not None:
             self._stalling.cancel()
             self._stalling = None
-
-
-def _network(address: str) -> str:
-    """Who is counted as one: an address of IPv4, or a network of IPv6, of which one house has all addresses."""
-    try:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv6Address):
-        inner = parsed.ipv4_mapped
-        return str(inner) if inner is not None else str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))
-    return str(parsed)
