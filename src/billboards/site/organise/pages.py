@@ -39,7 +39,13 @@ from billboards.site.web.rendering import Body
 
 router = APIRouter()
 
-PARTS = (("", "Overview"), ("settings", "Settings"), ("about", "About"), ("audit", "Audit trail"))
+PARTS = (
+    ("", "Overview"),
+    ("settings", "Settings"),
+    ("about", "About"),
+    ("files", "Publish as files"),
+    ("audit", "Audit trail"),
+)
 #: Fields of a form that may come in; phases and dated lines take several each.
 FIELDS = 2000
 SAVED = "saved"
@@ -122,11 +128,12 @@ def save_settings(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
         change_settings(ask.site, ask.viewer, ask.board_name, document)
     except InvalidSettings as error:
         body = _settings_form(ask, ask.look(), dict(sent), mistakes_at(error, sent), problems=error.problems)
-        return _refused(body)
+        return refused(body)
     return addresses.board(ask.board_name, "organise", "settings", saved="yes")
 
 
-def _refused(body: Body) -> Body:
+def refused(body: Body) -> Body:
+    """A form that is shown again because something in it is wrong."""
     return replace(body, status=422)
 
 
@@ -225,7 +232,7 @@ def save_about(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
         mistakes, problems = {"logo": [str(error)]}, (str(error),)
     else:
         return addresses.board(ask.board_name, "organise", "about", saved="yes")
-    return _refused(_about_form(ask, ask.look(), dict(sent), mistakes, problems=problems))
+    return refused(_about_form(ask, ask.look(), dict(sent), mistakes, problems=problems))
 
 
 def _about_form(

@@ -55,6 +55,7 @@ def choose(
     pages: Pages,
     *,
     instances: str = "all",
+    most_instances: int | None = None,
     pairs: int = MOST_PAIRS,
     parts: bool = True,
     analyses: bool = True,
@@ -63,7 +64,7 @@ def choose(
     looks = {board.name: pages.look(board.name, VISITOR) for board in site.boards()}
     choice = Choice(
         boards=tuple(looks),
-        instances={name: _instances(look, instances) for name, look in looks.items()},
+        instances={name: _instances(look, instances, most_instances) for name, look in looks.items()},
         pairs={name: frozenset(_pairs(look, pairs)) for name, look in looks.items()},
         parts=parts,
         analyses=analyses,
@@ -71,8 +72,9 @@ def choose(
     return choice, looks
 
 
-def _instances(look: Look, wanted: str) -> frozenset[str]:
-    """The instances whose pages are written: all, those that people judged, the first so many, or none."""
+def _instances(look: Look, wanted: str, most: int | None = None) -> frozenset[str]:
+    """The instances whose pages are written: all, those that people judged, the first so many, or none; not more than
+    `most`, in the board's order."""
     ids = [instance.id for instance in look.board.instances]
     if wanted == "none":
         return frozenset()
@@ -80,8 +82,8 @@ def _instances(look: Look, wanted: str) -> frozenset[str]:
         if not look.judged:
             return frozenset()
         judged = np.flatnonzero(np.isfinite(look.matrix.view.human).any(axis=0))
-        return frozenset(ids[int(k)] for k in judged)
-    return frozenset(ids if wanted == "all" else ids[: int(wanted)])
+        return frozenset([ids[int(k)] for k in judged][:most])
+    return frozenset(ids[:most] if wanted == "all" else ids[: int(wanted)][:most])
 
 
 def _pairs(look: Look, most: int) -> Iterable[tuple[str, str]]:
@@ -236,6 +238,7 @@ def write_site(
     target: Path,
     *,
     instances: str = "all",
+    most_instances: int | None = None,
     pairs: int = MOST_PAIRS,
     parts: bool = True,
     analyses: bool = True,
@@ -243,7 +246,15 @@ def write_site(
 ) -> Outcome:
     """Write the pages of a site that answers as to visitors into an empty folder."""
     app = create_app(site)
-    choice, looks = choose(site, app.state.pages, instances=instances, pairs=pairs, parts=parts, analyses=analyses)
+    choice, looks = choose(
+        site,
+        app.state.pages,
+        instances=instances,
+        most_instances=most_instances,
+        pairs=pairs,
+        parts=parts,
+        analyses=analyses,
+    )
     walk = Walk(choice=choice, looks=looks, target=target, base=site.settings.base_url)
 
     async def ask() -> None:

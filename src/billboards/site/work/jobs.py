@@ -1,4 +1,4 @@
-"""Doing a job: check a submission, try a metric, compute a cell, rank a board.
+"""Doing a job: check a submission, try a metric, compute a cell, rank a board, fetch a draft, write a board's files.
 
 The result is written on the condition that the worker still holds the lease. A cell is computed here, a submitted
 program with its log and a way to stop it, or by an engine somewhere else. A fault of the platform is told from a fault
@@ -88,7 +88,15 @@ def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False, engin
         return
     score = partial(_score, engine=engine)
     doing: Mapping[Kind, Callable[[Site, Job, Cancelled], None]]
-    doing = {"check": _check, "trial": _try, "cell": score, "refresh": _refresh, "suite": _rank_suite}
+    doing = {
+        "check": _check,
+        "trial": _try,
+        "cell": score,
+        "refresh": _refresh,
+        "suite": _rank_suite,
+        "draft": _fetch_draft,
+        "publish": _publish,
+    }
     try:
         doing[job.kind](site, job, cancelled)
     except (StoreFailed, MissingPart, OSError) as error:
@@ -331,6 +339,20 @@ def _rank_suite(site: Site, job: Job, _: Cancelled) -> None:
         site.cache.put(SUITES_DONE, (name, audience), suite_state(now))
 
 
+def _fetch_draft(site: Site, job: Job, cancelled: Cancelled) -> None:
+    """Fetch a board of the catalogue that an owner is making."""
+    from billboards.site.organise.drafts import fetch_draft
+
+    fetch_draft(site, job.subject, cancelled)
+
+
+def _publish(site: Site, job: Job, cancelled: Cancelled) -> None:
+    """Write a board's files."""
+    from billboards.site.publishing.publications import write_files
+
+    write_files(site, job.board, cancelled)
+
+
 def _finish(
     site: Site,
     job: Job,
@@ -389,6 +411,14 @@ def _give_up(site: Site, job: Job, reason: str, *, times: int = 1) -> None:
         _fail_cell(site, job, reason, platform=True, times=times)
     elif job.submission is not None:
         _finish(site, job, "failed", reason=reason, log=reason, platform=True)
+    elif job.kind == "publish":
+        from billboards.site.publishing.publications import fail_files
+
+        fail_files(site, job.board, reason)
+    elif job.kind == "draft":
+        from billboards.site.organise.drafts import fail_draft
+
+        fail_draft(site, job.subject, reason)
     else:
         now = site.clock()
         with site.database.writing(boards=[job.board]) as connection:
