@@ -91,6 +91,7 @@ def phase_state(opens: float | None, closes: float | None, now: float) -> str:
 
 def act(ask: Ask, sent: Mapping[str, Any]) -> str:
     """What organisers do with one button."""
+    require(ask.viewer, "administer")
     acts: Mapping[str, Callable[[Site, Viewer, str], BoardSettings]] = {
         "freeze": freeze,
         "unfreeze": unfreeze,
