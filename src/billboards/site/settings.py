@@ -292,6 +292,18 @@ class BoardSettings(_Settings):
         title="Metrics that run",
         description="with their options, as in chrF or chrF(word_order=2); empty is what the folder names",
     )
+    judge_tokens: NotNegative | None = Field(
+        default=None,
+        title="Judges' tokens",
+        description="the most tokens, read and written, that judges may take on this board in all; empty is what "
+        "whoever runs the site allows, 0 asks no judge",
+    )
+    gpu_hours: Annotated[float, Field(ge=0)] | None = Field(
+        default=None,
+        title="Hours on graphics cards",
+        description="the most hours that submitted programs may use graphics cards on this board in all; empty is "
+        "what whoever runs the site allows, 0 takes no such programs",
+    )
     trust: TrustSettings | None = Field(
         default=None, title="What may count", description="the board's own rules; none is what the folder says"
     )
@@ -538,6 +550,15 @@ class GpuSettings(_Settings):
     accounts: Texts = ()
     #: Bytes of such a program's archive.
     metric_bytes: AtLeastOne = 16 * 2**30
+    #: The most hours that such programs may take on one board in all, whatever its owners say; None is no limit.
+    hours: Annotated[float, Field(ge=0)] | None = None
+
+
+class JudgeSettings(_Settings):
+    """What judges may take on a site, beside the caps of each process that the environment states."""
+
+    #: The most tokens that judges may take on one board in all, whatever its owners say; None is no limit.
+    tokens: NotNegative | None = None
 
 
 class WorkerSettings(_Settings):
@@ -600,6 +621,7 @@ class SiteSettings(_Settings):
     retention: RetentionSettings = Field(default_factory=RetentionSettings)
     metrics: MetricSettings = Field(default_factory=MetricSettings)
     catalogue: CatalogueSettings = Field(default_factory=CatalogueSettings)
+    judges: JudgeSettings = Field(default_factory=JudgeSettings)
     workers: WorkerSettings = Field(default_factory=WorkerSettings)
 
     @field_validator("oidc")
@@ -735,6 +757,7 @@ _TABLES: Mapping[str, type[_Settings]] = MappingProxyType(
         "retention": RetentionSettings,
         "metrics": MetricSettings,
         "catalogue": CatalogueSettings,
+        "judges": JudgeSettings,
         "workers": WorkerSettings,
         "gpu": GpuSettings,
     }

@@ -100,6 +100,16 @@ publications = Table(
     Column("reason", Text),
 )
 
+#: What a board has used up of what is dear: judges' tokens, and seconds on graphics cards.
+spending = Table(
+    "spending",
+    metadata,
+    Column("board", String(200), ForeignKey("boards.name"), nullable=False),
+    Column("what", String(20), nullable=False),
+    Column("amount", Float, nullable=False),
+    PrimaryKeyConstraint("board", "what"),
+)
+
 teams = Table(
     "teams",
     metadata,

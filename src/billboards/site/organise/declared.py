@@ -79,6 +79,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
         "seed",
         "quiet",
     ),
+    "Budgets": ("judge_tokens", "gpu_hours"),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import isinf
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +17,7 @@ from billboards.analyses._families import AUTO
 from billboards.ensembles import FAMILIES
 from billboards.errors import InvalidInput, InvalidSettings, UnknownName
 from billboards.site.accounts.access import AUDIENCES, Viewer, may, require
+from billboards.site.boards.budgets import CARDS, HOUR, JUDGES, Purse, purse_of
 from billboards.site.boards.masked import Look
 from billboards.site.database import trail
 from billboards.site.organise.declared import (
@@ -79,7 +81,17 @@ def show_overview(ask: Ask) -> Body:
         audiences=AUDIENCES,
         latest=latest,
         gpu=ask.site.settings.workers.gpu,
+        budgets=[_budget_words(purse_of(ask.site, look.name, look.live.settings, what)) for what in (JUDGES, CARDS)],
     )
+
+
+def _budget_words(purse: Purse) -> str:
+    """How much of a budget is used, in words."""
+    unit, size, digits = ("tokens", 1.0, 0) if purse.what == JUDGES else ("hours", HOUR, 2)
+    used = f"{purse.spent() / size:,.{digits}f}"
+    if isinf(purse.limit):
+        return f"{used} {unit} used, no limit"
+    return f"{used} of {purse.limit / size:,.{digits}f} {unit} used"
 
 
 def phase_state(opens: float | None, closes: float | None, now: float) -> str:

@@ -28,11 +28,12 @@ from billboards.errors import (
 )
 from billboards.metrics.base import Batch, Counts, Metric
 from billboards.metrics.executor import Executor, Result, Task, run_groups, run_task, run_together
+from billboards.metrics.judges.budget import allowed
 from billboards.run.mixing import keyed
 from billboards.run.program import ProgramMetric
 from billboards.run.trial import InProcessRuns, Trial, try_program
 from billboards.run.watched import WatchedMetric
-from billboards.site.boards import suite_rankings
+from billboards.site.boards import budgets, suite_rankings
 from billboards.site.boards.live import BlobTexts, live_board
 from billboards.site.boards.live_suites import live_suite, live_suites
 from billboards.site.boards.refresh import refresh
@@ -60,6 +61,7 @@ from billboards.site.work.worklist import (
     Kind,
     Plan,
     Scorer,
+    needs_gpu,
     plan_board,
     suite_basis,
     suite_standings,
@@ -98,11 +100,26 @@ def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False, engin
         "publish": _publish,
     }
     try:
-        doing[job.kind](site, job, cancelled)
+        if job.kind in ("trial", "cell") and needs_gpu(job.submission):
+            _on_cards(site, job, cancelled, doing[job.kind])
+        else:
+            doing[job.kind](site, job, cancelled)
     except (StoreFailed, MissingPart, OSError) as error:
         log.error("%s: %s: %s", job, type(error).__name__, error)
         passes = isinstance(error, StoreAway) or (isinstance(error, OSError) and error.errno in FULL)
         (_try_again if passes else _give_up)(site, job, _public_reason(error))
+
+
+def _on_cards(site: Site, job: Job, cancelled: Cancelled, do: Callable[[Site, Job, Cancelled], None]) -> None:
+    """Run a program for graphics cards as long as the board's budget lasts; what it takes is counted as it runs."""
+    purse = budgets.purse_of(site, job.board, plan_board(site, job.board).settings, budgets.CARDS)
+    meter = budgets.Meter(purse, cancelled)
+    if purse.left() > 0.0:
+        do(site, job, meter)
+        meter.count()
+    if purse.left() <= 0.0:
+        # What was finished before is finished; a job that lost its lease by that is nobody's to give up.
+        _give_up(site, job, f"ended, because it would pass {purse.words}", times=site.settings.attempts)
 
 
 def _public_reason(error: StoreFailed | MissingPart | OSError) -> str:
@@ -265,8 +282,10 @@ def _score(site: Site, job: Job, cancelled: Cancelled, *, engine: Engine | None)
         running = Running(site, job, cancelled, mixing, quoting=_may_quote(site, plan, job.submission))
     else:
         running = Elsewhere(engine(cancelled))
+    purse = budgets.purse_of(site, job.board, plan.settings, budgets.JUDGES) if metric.card.making == "judge" else None
     try:
-        report = compute_cells(plan.board, LeasedCells(site, job), cells, running)
+        with allowed(purse):
+            report = compute_cells(plan.board, LeasedCells(site, job), cells, running)
     except InvalidInput as error:
         _fail_cell(site, job, f"{cell.row.name} can't be scored: {error}", platform=False)
         return

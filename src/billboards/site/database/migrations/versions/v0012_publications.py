@@ -1,4 +1,4 @@
-"""Boards that owners publish as files by a button, and how far a draft's board has come."""
+"""Boards that owners publish as files by a button, how far a draft's board has come, and what boards have spent."""
 
 from __future__ import annotations
 
@@ -28,6 +28,14 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["board"], ["boards.name"], name=op.f("fk_publications_board")),
         sa.PrimaryKeyConstraint("board", name=op.f("pk_publications")),
     )
+    op.create_table(
+        "spending",
+        sa.Column("board", sa.String(200), nullable=False),
+        sa.Column("what", sa.String(20), nullable=False),
+        sa.Column("amount", sa.Float(), nullable=False),
+        sa.ForeignKeyConstraint(["board"], ["boards.name"], name=op.f("fk_spending_board")),
+        sa.PrimaryKeyConstraint("board", "what", name=op.f("pk_spending")),
+    )
     op.add_column("board_drafts", sa.Column("wanted", sa.JSON(), nullable=True))
     op.add_column("board_drafts", sa.Column("progress", sa.Text(), nullable=False, server_default=""))
 
@@ -35,4 +43,5 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_column("board_drafts", "progress")
     op.drop_column("board_drafts", "wanted")
+    op.drop_table("spending")
     op.drop_table("publications")
