@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,6 +113,81 @@ def test_two_generators_are_compared_whichever_comes_first(opened: Page) -> None
         assert "g0" in opened.title()
         assert "g2" in opened.title()
         opened.go_back()
+
+
+@with_scripts
+def test_three_generators_are_compared_in_the_browser_with_the_means_of_the_board(opened: Page, folder: Path) -> None:
+    opened.get_by_role("link", name="Compare", exact=True).click()
+    expect(opened.get_by_text("All others are computed here, in your browser")).to_be_visible()
+    assert opened.locator("[id^=g-]").count() == 6
+    for place, name in enumerate(("g2", "g0", "g3"), start=1):
+        opened.locator(f"#g-{place}").select_option(name)
+    opened.get_by_role("button", name="Compare generators").click()
+    table = opened.locator("#compared table").first
+    expect(table.locator("thead")).to_contain_text("g2")
+    found = {
+        row.split("\t")[0].removesuffix(" ↓"): row.split("\t")[1:]
+        for row in table.locator("tbody tr").all_inner_texts()
+    }
+    scores = [
+        json.loads(line) for line in (folder / "boards/ferry/downloads/scores.jsonl").read_text("utf-8").splitlines()
+    ]
+    for metric in ("people", "chrF", "ROUGE-1", "length"):
+        by_name = {
+            name: {
+                line["instance"]: line[metric]
+                for line in scores
+                if line["generator"] == name and line[metric] is not None
+            }
+            for name in ("g2", "g0", "g3")
+        }
+        shared = set.intersection(*(set(values) for values in by_name.values()))
+        means = [sum(values[k] for k in shared) / len(shared) for values in by_name.values()]
+        places = 2 if any(abs(mean) >= 10 for mean in means) else 3
+        assert found[metric] == [*(f"{mean:.{places}f}" for mean in means), str(len(shared))], metric
+    opened.get_by_label("decide by").select_option("length")
+    expect(opened.locator("#compared")).to_contain_text("Where they differ most by length")
+    opened.reload()
+    expect(opened.locator("#compared")).to_contain_text("Where they differ most by length")
+    assert opened.locator("#compared a", has_text="against").count() == 3
+
+
+@with_scripts
+def test_three_metrics_are_compared_in_the_browser_with_the_agreement_of_the_board(opened: Page, folder: Path) -> None:
+    opened.get_by_role("link", name="Compare", exact=True).click()
+    for place, name in enumerate(("chrF", "ROUGE-1", "length"), start=1):
+        opened.locator(f"#m-{place}").select_option(name)
+    opened.get_by_role("button", name="Compare metrics").click()
+    rows = opened.locator("#compared table tbody tr")
+    expect(rows).to_have_count(3)
+    ranking = json.loads((folder / "boards/ferry/downloads/ranking.json").read_text("utf-8"))
+    agreement = {metric["name"]: metric["correlation"] for metric in ranking["metrics"]}
+    for row in rows.all_inner_texts():
+        name, _, agrees = row.split("\t")[:3]
+        assert agrees == f"{agreement[name]:.3f}".replace("-", "−")
+    with_others = [row.split("\t")[4:] for row in rows.all_inner_texts()]
+    assert [with_others[k][k] for k in range(3)] == ["–"] * 3
+    assert with_others[0][1] == with_others[1][0] != "–"
+
+
+@with_scripts
+def test_a_chart_comes_to_life_from_the_disk_and_leads_to_a_page(opened: Page, folder: Path) -> None:
+    opened.goto((folder / "boards" / "ferry" / "charts" / "correlations.html").as_uri())
+    figure = opened.locator("figure[data-chart]").first
+    expect(figure).to_have_attribute("data-drawn", "light")
+    expect(figure.locator("picture")).to_be_hidden()
+    bar = figure.locator(".mark-rect path").first
+    bar.hover()
+    expect(opened.locator(".chart-tip")).to_contain_text("correlation")
+    bar.click()
+    opened.wait_for_url("**/boards/ferry/metrics/*.html")
+
+
+@without_scripts
+def test_without_scripts_a_chart_is_its_picture(opened: Page, folder: Path) -> None:
+    opened.goto((folder / "boards" / "ferry" / "charts" / "correlations.html").as_uri())
+    expect(opened.locator("figure picture img")).to_be_visible()
+    assert opened.locator("figure img").evaluate("image => image.naturalWidth") > 0
 
 
 @without_scripts

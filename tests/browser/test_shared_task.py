@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from time import sleep
+from zipfile import ZipFile
 
 import pytest
 import uvicorn
@@ -21,7 +22,6 @@ from browser_pages import OpenPage, watched_pages
 from mail_boxes import Letters, mail_server, words
 from playwright.sync_api import Browser, Page, expect
 
-from billboards.cli.main import main
 from billboards.site.accounts import access
 from billboards.site.admin.notices import send_due
 from billboards.site.site import Site, open_site
@@ -153,7 +153,7 @@ def test_a_shared_task_from_the_first_click_to_a_folder_of_files(
 
     run_campaign(olga, visit)
     task.work()
-    publish(task, chromium, tmp_path, shown)
+    publish(olga, task, chromium, tmp_path, shown)
 
 
 def make_board(olga: Page, task: Task) -> None:
@@ -214,16 +214,29 @@ def run_campaign(olga: Page, visit: OpenPage) -> None:
         expect(olga.locator("[data-fact=labels]")).to_have_text(f"{answered} of 3")
 
 
-def publish(task: Task, chromium: Browser, folder: Path, shown: list[str]) -> None:
-    """As files, opened from disk with scripts and without: the same rows."""
-    files = folder / "public"
-    asked = ("--no-analyses", "--no-parts", "--instances", "3", "--pairs", "1", "--jobs", "1")
-    assert main(["publish", "--site", str(task.site.data), "-o", str(files), *asked]) == 0
+def publish(olga: Page, task: Task, chromium: Browser, folder: Path, shown: list[str]) -> None:
+    """As files, by a button; opened from disk with scripts and without: the same rows."""
+    olga.goto(f"{BOARD}/organise")
+    olga.locator("main").get_by_role("link", name="Publish as files").last.click()
+    olga.get_by_label("At most so many").fill("3")
+    olga.get_by_label("Comparisons of two").fill("1")
+    olga.get_by_label("Rank parts of the board").uncheck()
+    olga.get_by_label("Ask all analyses").uncheck()
+    olga.get_by_role("button", name="Publish as files").click()
+    expect(olga.get_by_role("heading", name="The files are being written")).to_be_visible()
+    task.work()
+    expect(olga.get_by_role("heading", name="The files are ready")).to_be_visible()
+    with olga.expect_download() as download:
+        olga.get_by_role("link", name="Download the archive").click()
+    download.value.save_as(folder / "files.zip")
+    with ZipFile(folder / "files.zip") as archive:
+        archive.extractall(folder)
     for scripts in (True, False):
         context = chromium.new_context(java_script_enabled=scripts)
         page = context.new_page()
-        page.goto((files / "index.html").as_uri())
+        page.goto((folder / "summaries" / "index.html").as_uri())
         page.get_by_role("link", name=re.compile("SummEval|summaries")).first.click()
         names = [str(row.get_attribute("data-name")) for row in page.locator("#board tbody tr").all()]
         assert set(names) == set(shown)
+        assert page.get_by_role("link", name="Organise").count() == 0
         context.close()

@@ -14,7 +14,9 @@ from published_files import broken_links, count_links
 
 from billboards.board.writing import write_board
 from billboards.cli.main import main
+from billboards.site.publishing.data_files import read_chart
 from billboards.site.publishing.folders import LIST
+from billboards.site.publishing.rewriting import COMPARED
 
 QUICK = ("--no-analyses", "--no-parts", "--jobs", "1", "--draft")
 
@@ -99,17 +101,45 @@ def test_no_page_offers_what_needs_a_server(published: Path) -> None:
         assert 'method="post"' not in page, name
         assert "/login" not in page, name
         assert 'type="module"' not in page, name
-        assert "charts.js" not in page, name
         for form in re.findall(r"<form\b[^>]*>", page):
             is_served_here = form in ('<form method="get">', '<form method="dialog">')
             assert "data-for-scripts" in form or "finding" in form or is_served_here, (name, form)
 
 
-def test_charts_are_pictures_and_texts_of_a_pair_are_on_the_pages_of_instances(published: Path) -> None:
+def test_a_chart_is_a_picture_with_what_a_script_needs_to_draw_it_beside(published: Path) -> None:
     chart = (published / "boards/harbour/charts/correlations.html").read_text("utf-8")
     assert '<img src="correlations.svg"' in chart
     assert (published / "boards/harbour/charts/correlations.svg").read_text("utf-8").startswith("<svg")
-    assert not list(published.rglob("vega*.js"))
+    named = "boards/harbour/charts/correlations.chart.js"
+    assert f'data-chart="correlations.chart.js" data-name="{named}"' in chart
+    files = "../../../static/vega.min.js ../../../static/vega-lite.min.js"
+    assert re.search(rf'<script defer id="living" src="[^"]*/charts.js" data-files="{files}">', chart)
+    assert {path.name for path in (published / "static").glob("vega*")} == {
+        "vega.min.js",
+        "vega-lite.min.js",
+        "vega-licence.txt",
+    }
+    themes = read_chart((published / named).read_text("utf-8"))
+    assert set(themes) == {"datasets", "light", "dark"}
+    assert themes["light"] != themes["dark"]
+    links = [point["href_"] for points in themes["datasets"].values() for point in points if "href_" in point]
+    assert links
+    assert all((published / "boards/harbour/charts" / link).resolve().is_file() for link in links)
+
+
+def test_a_board_says_of_its_metrics_what_a_comparison_in_the_browser_needs(published: Path) -> None:
+    text = (published / "boards/harbour/data/compared.js").read_text("utf-8")
+    data = json.loads(text.split("=", 1)[1].removesuffix(";\n"))
+    ranking = json.loads((published / "boards/harbour/downloads/ranking.json").read_text("utf-8"))
+    assert [metric["name"] for metric in data["metrics"]] == [metric["name"] for metric in ranking["metrics"]]
+    for metric, standing in zip(data["metrics"], ranking["metrics"], strict=True):
+        assert metric["agreement"] == pytest.approx(standing["correlation"], rel=1e-5)
+        assert (published / "boards/harbour" / metric["page"]).is_file()
+    page = (published / "boards/harbour/compare.html").read_text("utf-8")
+    assert COMPARED in page
+
+
+def test_texts_of_a_pair_are_on_the_pages_of_instances(published: Path) -> None:
     pair = (published / "boards/harbour/compare-first-Cleo-second-late.html").read_text("utf-8")
     assert re.search(r'<a href="instances/[^"#]*\.html">texts</a>', pair)
     assert 'name="by"' not in pair

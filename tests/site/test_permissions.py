@@ -101,7 +101,19 @@ def test_no_action_is_open_to_somebody_lower_and_closed_to_an_owner(action: Acti
 
 
 #: Pages and forms of owners: everybody else is refused, before anything is read or changed.
-OWNERS = ("/people", "/boards/small/message")
+OWNERS = (
+    "/people",
+    "/boards/small/message",
+    "/organise",
+    "/organise/new",
+    "/organise/new/catalogue",
+    "/organise/audit",
+    "/boards/small/organise",
+    "/boards/small/organise/settings",
+    "/boards/small/organise/about",
+    "/boards/small/organise/files",
+    "/boards/small/organise/audit",
+)
 OWNERS_FORMS = (
     "/people/requests",
     "/people/invite",
@@ -110,6 +122,14 @@ OWNERS_FORMS = (
     "/account/accounts",
     "/account/accounts/change",
     "/boards/small/message",
+    "/organise/new/catalogue",
+    "/organise/drafts/nothing/card",
+    "/organise/drafts/nothing/publish",
+    "/organise/drafts/nothing/discard",
+    "/boards/small/organise/act",
+    "/boards/small/organise/settings",
+    "/boards/small/organise/about",
+    "/boards/small/organise/files",
 )
 #: Forms of one's own account, which a visitor has none of.
 HOLDERS_FORMS = ("address", "mail", "sessions/end", "team/invite", "team/invitations", "team/members")

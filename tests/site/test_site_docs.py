@@ -11,6 +11,7 @@ from billboards.site.settings import (
     OIDC_SECRET,
     AccountSettings,
     BoardSettings,
+    CatalogueSettings,
     MailSettings,
     MetricSettings,
     OidcSettings,
@@ -25,7 +26,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "running-a-site.md").read
 
 def test_every_setting_is_explained() -> None:
     words = set(re.findall(r"`\[?([\w]+)\]?`", PAGE))
-    tables = (MailSettings, OidcSettings, AccountSettings, RetentionSettings, MetricSettings)
+    tables = (MailSettings, OidcSettings, AccountSettings, RetentionSettings, MetricSettings, CatalogueSettings)
     for kind in (BoardSettings, Phase, SiteSettings, *tables):
         assert kind.model_fields.keys() - words == set(), kind.__name__
     assert {MAIL_PASSWORD, OIDC_SECRET} <= words

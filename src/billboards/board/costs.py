@@ -19,12 +19,22 @@ class Cost:
 
     title: str
     unit: str
+    #: Title and unit as short as a column's head must be.
+    head: str
 
 
 COSTS: Mapping[CostName, Cost] = {
-    "latency": Cost(title="latency", unit="seconds per output"),
-    "price": Cost(title="price", unit="US dollars per 1,000 outputs"),
-    "energy": Cost(title="energy", unit="watt-hours per output"),
-    "parameters": Cost(title="parameters", unit="number of trained parameters"),
-    "training_tokens": Cost(title="training data", unit="tokens of training data"),
+    "latency": Cost(title="latency", unit="seconds per output", head="latency (s)"),
+    "price": Cost(title="price", unit="US dollars per 1,000 outputs", head="price ($/1,000)"),
+    "energy": Cost(title="energy", unit="watt-hours per output", head="energy (Wh)"),
+    "parameters": Cost(title="parameters", unit="number of trained parameters", head="parameters"),
+    "training_tokens": Cost(title="training data", unit="tokens of training data", head="training tokens"),
 }
+
+
+def amount_text(value: float) -> str:
+    """A cost in few characters: parameters and tokens are counted in millions and more."""
+    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
+        if value >= size:
+            return f"{value / size:,.3g}{letter}"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"

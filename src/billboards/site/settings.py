@@ -292,6 +292,18 @@ class BoardSettings(_Settings):
         title="Metrics that run",
         description="with their options, as in chrF or chrF(word_order=2); empty is what the folder names",
     )
+    judge_tokens: NotNegative | None = Field(
+        default=None,
+        title="Judges' tokens",
+        description="the most tokens, read and written, that judges may take on this board in all; empty is what "
+        "whoever runs the site allows, 0 asks no judge",
+    )
+    gpu_hours: Annotated[float, Field(ge=0)] | None = Field(
+        default=None,
+        title="Hours on graphics cards",
+        description="the most hours that submitted programs may use graphics cards on this board in all; empty is "
+        "what whoever runs the site allows, 0 takes no such programs",
+    )
     trust: TrustSettings | None = Field(
         default=None, title="What may count", description="the board's own rules; none is what the folder says"
     )
@@ -388,6 +400,49 @@ class BoardSettings(_Settings):
         return document
 
 
+def _read_address(value: object) -> object:
+    """An address of the web; nothing else may stand in the pages that are published."""
+    if isinstance(value, str) and not value.startswith(("https://", "http://")):
+        raise PydanticCustomError("address", "must begin with https:// or http://")
+    return value
+
+
+WebAddress = Annotated[str, Field(max_length=300), BeforeValidator(_read_address)]
+
+
+class FilesWanted(_Settings):
+    """What an owner wants of a board that is published as files; see `site.publishing`."""
+
+    instances: Literal["all", "judged", "none"] = Field(
+        default="all", title="Pages of instances", description="of which instances a page is written"
+    )
+    most_instances: AtLeastOne | None = Field(
+        default=None, title="At most so many", description="only the first so many of these; empty is all"
+    )
+    pairs: Annotated[int, Field(ge=0, le=2000)] = Field(
+        default=150,
+        title="Comparisons of two",
+        description="pages for generators and for metrics each; of more pairs the nearest by rank",
+    )
+    parts: bool = Field(
+        default=True, title="Rank parts of the board", description="each domain, tag and reference; takes longer"
+    )
+    analyses: bool = Field(default=True, title="Ask all analyses", description="a page for each; takes longer")
+    base_url: WebAddress | None = Field(
+        default=None,
+        title="Where the pages will be",
+        description="for link previews, badges and citations; links between pages work anywhere",
+    )
+    submit_to: WebAddress | None = Field(
+        default=None, title="Where to hand in work", description="the repository that the page Submit leads to"
+    )
+
+
+def read_files_wanted(document: Mapping[str, Any]) -> FilesWanted:
+    """What is wanted of published files, from a document."""
+    return _read(FilesWanted, document, "files", {})
+
+
 def read_board_settings(document: Mapping[str, Any], *, leaders: Collection[str] | None = None) -> BoardSettings:
     """A board's settings from a document; one that is absent has its default. `leaders` may rank the board."""
     return _read(BoardSettings, document, "settings", {"leaders": leaders})
@@ -460,6 +515,13 @@ class RetentionSettings(_Settings):
     orphan_days: Days | None = None
 
 
+class CatalogueSettings(_Settings):
+    """Where boards of the catalogue are fetched that owners make in the browser."""
+
+    #: A folder or archive on the workers' machines, or a server with the same files; empty is the authors' own place.
+    mirror: str = ""
+
+
 class MetricSettings(_Settings):
     """How metrics may come in beside programs."""
 
@@ -488,6 +550,15 @@ class GpuSettings(_Settings):
     accounts: Texts = ()
     #: Bytes of such a program's archive.
     metric_bytes: AtLeastOne = 16 * 2**30
+    #: The most hours that such programs may take on one board in all, whatever its owners say; None is no limit.
+    hours: Annotated[float, Field(ge=0)] | None = None
+
+
+class JudgeSettings(_Settings):
+    """What judges may take on a site, beside the caps of each process that the environment states."""
+
+    #: The most tokens that judges may take on one board in all, whatever its owners say; None is no limit.
+    tokens: NotNegative | None = None
 
 
 class WorkerSettings(_Settings):
@@ -549,6 +620,8 @@ class SiteSettings(_Settings):
     accounts: AccountSettings = Field(default_factory=AccountSettings)
     retention: RetentionSettings = Field(default_factory=RetentionSettings)
     metrics: MetricSettings = Field(default_factory=MetricSettings)
+    catalogue: CatalogueSettings = Field(default_factory=CatalogueSettings)
+    judges: JudgeSettings = Field(default_factory=JudgeSettings)
     workers: WorkerSettings = Field(default_factory=WorkerSettings)
 
     @field_validator("oidc")
@@ -683,6 +756,8 @@ _TABLES: Mapping[str, type[_Settings]] = MappingProxyType(
         "accounts": AccountSettings,
         "retention": RetentionSettings,
         "metrics": MetricSettings,
+        "catalogue": CatalogueSettings,
+        "judges": JudgeSettings,
         "workers": WorkerSettings,
         "gpu": GpuSettings,
     }

@@ -4,6 +4,7 @@
     DATA/site.toml        what the owner decided about the site (optional)
     DATA/boards/NAME/     board folders, read but never written, but for those made in the browser
     DATA/drafts/          boards that owners are making in the browser
+    DATA/published/       boards that owners had published as files, one archive each, for a week
     DATA/last-good/       copies of them as they were when they could last be read
     DATA/suites/          suites' files, whose results are shown (optional)
     DATA/blobs/           submitted files, by digest, unless they are in object storage
@@ -59,6 +60,8 @@ class Published:
     submit_to: str = ""
     #: Whether the site has a key of its own; one that is made only to be written down signs nothing.
     signs: bool = False
+    #: The boards that are published; None is all of them.
+    only: frozenset[str] | None = None
 
 
 @dataclass(kw_only=True)
@@ -94,9 +97,11 @@ class Site:
         return SqlCells(self.database, board)
 
     def boards(self) -> tuple[registry.Registered, ...]:
-        """Every board, by name; opens none of them."""
+        """Every board, by name, or those that are published; opens none of them."""
         with self.database.reading() as connection:
-            return registry.list_boards(connection)
+            registered = registry.list_boards(connection)
+        only = None if self.published is None else self.published.only
+        return registered if only is None else tuple(board for board in registered if board.name in only)
 
     def close(self) -> None:
         self.database.close()

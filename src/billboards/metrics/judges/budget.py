@@ -2,7 +2,8 @@
 
 Tokens are estimated from the length of the questions and from what the model wrote before. Where the estimate passes
 the cap, nothing is sent until somebody allows it; where the estimate was too low, asking ends before the cap is passed,
-and what came is kept. The cap holds for one process, whatever judges it asks.
+and what came is kept. The cap holds for one process, whatever judges it asks. Beside it an allowance may hold, such as
+a board's on a site, which many processes share and nobody who watches can pass.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.judges.counting import Prices
@@ -64,6 +65,36 @@ def attended(attendant: Attendant) -> Iterator[None]:
         _attendant.reset(token)
 
 
+class Allowance(Protocol):
+    """Tokens that somebody else counts, over many processes."""
+
+    def left(self) -> float:
+        """How many tokens may still be taken."""
+
+    def take(self, tokens: int) -> bool:
+        """Take tokens for a request; False, and none are taken, where there are not so many."""
+
+    def give_back(self, tokens: int) -> None:
+        """Give back what a request did not need; below 0, take what it needed more."""
+
+    @property
+    def words(self) -> str:
+        """Whose it is, how large, and what to do when it is used up."""
+
+
+_allowance: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+
+
+@contextmanager
+def allowed(allowance: Allowance | None) -> Iterator[None]:
+    """Have an allowance hold for what is asked as long as this lasts."""
+    token = _allowance.set(allowance)
+    try:
+        yield
+    finally:
+        _allowance.reset(token)
+
+
 @dataclass(kw_only=True)
 class Budget:
     """What may be spent in one process, in money at the stated prices or in tokens; None is no bound."""
@@ -72,6 +103,7 @@ class Budget:
     money: float | None = None
     tokens: float | None = None
     attendant: Attendant | None = None
+    allowance: Allowance | None = None
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -80,7 +112,7 @@ class Budget:
         if money is not None and prices is None:
             raise InvalidInput(f"{BUDGET} is money, and no prices are stated; state them, as in {PRICES}=2.50/10")
         # Threads that ask have no context of their own, so that whoever watches is looked up here.
-        return cls(prices=prices, money=money, tokens=tokens, attendant=_attendant.get())
+        return cls(prices=prices, money=money, tokens=tokens, attendant=_attendant.get(), allowance=_allowance.get())
 
     def check(self, name: str, estimate: Estimate, logger: logging.Logger) -> None:
         """Tell what asking will take; where it passes the cap, ask for leave or refuse."""
@@ -89,6 +121,9 @@ class Budget:
             logger.info(words)
             if self.attendant is not None:
                 self.attendant.tell(words)
+        needed = estimate.tokens_in + estimate.tokens_out
+        if self.allowance is not None and needed > self.allowance.left():
+            raise MetricFailed(f"{words}; nothing was asked, because that passes {self.allowance.words}")
         if not self._passes(estimate.tokens_in, estimate.tokens_out):
             return
         passes = f"{words}, which passes {self._bounds()}"
@@ -108,12 +143,23 @@ class Budget:
                 )
             _PURSE.tokens_in += tokens_in
             _PURSE.tokens_out += tokens_out
+        if self.allowance is not None and not self.allowance.take(tokens_in + tokens_out):
+            self._count(-tokens_in, -tokens_out)
+            raise MetricFailed(
+                f"asking ended, because the next question would pass {self.allowance.words}; "
+                "the answers so far are kept"
+            )
 
     def settle(self, reserved: tuple[int, int], spent: tuple[int, int]) -> None:
         """Count what a request really took in the place of what was reserved for it."""
+        self._count(spent[0] - reserved[0], spent[1] - reserved[1])
+        if self.allowance is not None:
+            self.allowance.give_back(sum(reserved) - sum(spent))
+
+    def _count(self, tokens_in: int, tokens_out: int) -> None:
         with _PURSE.lock:
-            _PURSE.tokens_in += spent[0] - reserved[0]
-            _PURSE.tokens_out += spent[1] - reserved[1]
+            _PURSE.tokens_in += tokens_in
+            _PURSE.tokens_out += tokens_out
 
     def _passes(self, tokens_in: int, tokens_out: int) -> bool:
         read, written = _PURSE.tokens_in + tokens_in, _PURSE.tokens_out + tokens_out

@@ -25,6 +25,8 @@ from billboards.errors import BillboardsError, InvalidInput, Refused
 from billboards.run.environments import file_sizes, made_environments
 from billboards.site.database import retention, trail
 from billboards.site.database.retention import DAY, Amount, OldRanking, OldRows
+from billboards.site.organise.drafts import DRAFTS
+from billboards.site.publishing.publications import FOLDER, KEPT, find_old, remove_old
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.blobs import is_name
@@ -240,6 +242,7 @@ def list_chores(site: Site) -> tuple[Chore, ...]:
         _names(site),
         RankingChore(site, thinned, "ranking_days", kept.ranking_days, _before(now, kept.ranking_days)),
         _withdrawn(site),
+        _published(site),
         *_orphans(site),
     )
 
@@ -268,6 +271,17 @@ def _withdrawn(site: Site) -> Chore:
         days,
         partial(files_of_withdrawn, site, over, sent),
         partial(remove_withdrawn, site, over=over, sent=sent),
+    )
+
+
+def _published(site: Site) -> Chore:
+    before = site.clock() - KEPT
+    return OneByOne(
+        "archives of published files, after a week",
+        None,
+        None,
+        partial(find_old, site, before),
+        lambda board, size: Amount(1, size) if remove_old(site, board, before) else Amount(),
     )
 
 
@@ -398,7 +412,8 @@ def _metrics(site: Site) -> list[Submission]:
 
 def unfinished(site: Site, before: float) -> dict[Path, int]:
     """What killed processes left half made, with sizes."""
-    places = [site.data / "metrics", site.data / "environments", *_entries(site.data / "blobs")]
+    own = ("metrics", "environments", FOLDER, DRAFTS)
+    places = [*(site.data / folder for folder in own), *_entries(site.data / "blobs")]
     hidden = [path for place in places for path in _entries(place) if path.name.startswith(".")]
     return {path: _size(path) for path in hidden if _changed(path) < before}
 

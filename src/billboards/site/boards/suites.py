@@ -26,7 +26,9 @@ FOLDER = "suites"
 
 
 def suite_files(site: Site) -> tuple[Path, ...]:
-    """Every suite's file, each once."""
+    """Every suite's file, each once; none where only some boards are published."""
+    if site.published is not None and site.published.only is not None:
+        return ()
     inside = sorted((site.data / FOLDER).glob("*.toml"))
     named = [site.data / path for path in site.settings.suites]
     return tuple(dict.fromkeys(path.absolute() for path in (*inside, *named, *site.suites)))

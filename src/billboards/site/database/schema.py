@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -40,7 +41,7 @@ metadata = MetaData(
 )
 
 #: The migration that brings a database to these tables.
-REVISION = "0011"
+REVISION = "0012"
 
 boards = Table(
     "boards",
@@ -77,6 +78,36 @@ board_drafts = Table(
     Column("actor", String(200), nullable=False),
     Column("created", Float, nullable=False),
     Column("changed", Float, nullable=False),
+    # What a worker is to read, where one does, and how far it has come, in words.
+    Column("wanted", JSON),
+    Column("progress", Text, nullable=False, server_default=""),
+)
+
+#: The files that an owner had a board published as, the last time; the archive lies in DATA/published.
+publications = Table(
+    "publications",
+    metadata,
+    Column("board", String(200), ForeignKey("boards.name"), primary_key=True),
+    Column("state", String(20), nullable=False),
+    Column("actor", String(200), nullable=False),
+    Column("wanted", JSON, nullable=False),
+    Column("asked", Float, nullable=False),
+    Column("changed", Float, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("total", Integer, nullable=False),
+    Column("seconds", Float),
+    Column("size", BigInteger, nullable=False),
+    Column("reason", Text),
+)
+
+#: What a board has used up of what is dear: judges' tokens, and seconds on graphics cards.
+spending = Table(
+    "spending",
+    metadata,
+    Column("board", String(200), ForeignKey("boards.name"), nullable=False),
+    Column("what", String(20), nullable=False),
+    Column("amount", Float, nullable=False),
+    PrimaryKeyConstraint("board", "what"),
 )
 
 teams = Table(

@@ -21,7 +21,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticUndefined
 
-from billboards.site.settings import AboutSettings, BoardSettings, Phase, TrustSettings, read_moment
+from billboards.site.settings import AboutSettings, BoardSettings, FilesWanted, Phase, TrustSettings, read_moment
 
 Kind = Literal[
     "switch", "number", "text", "long", "time", "choice", "choices", "lines", "reasons", "step", "entries", "colour"
@@ -79,6 +79,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
         "seed",
         "quiet",
     ),
+    "Budgets": ("judge_tokens", "gpu_hours"),
 }
 
 
@@ -93,6 +94,12 @@ def board_fields() -> dict[str, FormField]:
 def about_fields() -> dict[str, FormField]:
     """What a board tells of itself, by key: `about.KEY`."""
     return {field.key: field for field in fields_of(AboutSettings, "about.")}
+
+
+@cache
+def files_fields() -> tuple[FormField, ...]:
+    """What is asked of who publishes a board as files."""
+    return fields_of(FilesWanted)
 
 
 def fields_of(model: type[BaseModel], prefix: str = "") -> tuple[FormField, ...]:
@@ -324,11 +331,12 @@ def _default_words(info: FieldInfo) -> str:
 
 
 def board_docs() -> Iterator[tuple[str, str]]:
-    """The tables of docs/running-a-site.md, by what they are about."""
+    """The tables of docs/running-a-site.md and docs/publishing.md, by what they are about."""
     yield "settings", docs_table(BoardSettings)
     yield "phases", docs_table(Phase)
     yield "trust", docs_table(TrustSettings)
     yield "about", docs_table(AboutSettings)
+    yield "files", docs_table(FilesWanted)
     yield "timeline", docs_table(next(_inner_models(AboutSettings)))
 
 
@@ -380,3 +388,14 @@ class SettingsChanges(RootModel[dict[str, Any]]):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return handler.resolve_ref_schema(handler(_Changes.__pydantic_core_schema__))
+
+
+_FilesChanges = _outward(FilesWanted, "FilesWantedChanges", partial=True)
+
+
+class FilesChanges(RootModel[dict[str, Any]]):
+    """What is wanted of published files; what is not named has its default."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler.resolve_ref_schema(handler(_FilesChanges.__pydantic_core_schema__))

@@ -22,6 +22,7 @@ from billboards.site.organise.drafts import SEVERAL, TABLE_OPTIONS, TEXT_OPTIONS
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, Upload, changing, reading
 from billboards.site.web.rendering import Body
+from billboards.site.work import leases
 
 router = APIRouter()
 
@@ -143,6 +144,8 @@ def show_draft(ask: Ask) -> Body:
 def _draft_page(ask: Ask, draft: BoardDraft, problem: str = "", sent: Mapping[str, Any] | None = None) -> Body:
     board = drafts.draft_board(ask.site, draft) if draft.state == "ready" else None
     findings = [placed(finding) for finding in draft.findings]
+    with ask.site.database.reading() as connection:
+        workers = leases.count_workers(connection, now=ask.site.clock())
     return ask.page(
         "board_draft",
         status=422 if problem else 200,
@@ -150,6 +153,7 @@ def _draft_page(ask: Ask, draft: BoardDraft, problem: str = "", sent: Mapping[st
         source=SOURCES[draft.source][0],
         home=_address(draft.name),
         problem=problem,
+        workers=workers,
         findings=findings,
         mistakes=sum(finding["severity"] == "error" for finding in findings),
         **({"board": None} if board is None else _preview(board, sent or {})),

@@ -36,6 +36,7 @@ class DraftFacts(BaseModel):
     source: Source
     origin: str = Field(description="what it is made of")
     state: State
+    progress: str = Field(description="how far fetching it is, in words")
     problems: list[str] = Field(description="why it could not be read")
     notes: list[str] = Field(description="what the importer had to decide")
     findings: list[Finding] = Field(description="what `billboards check` says")
@@ -63,6 +64,7 @@ def _facts(request: Request, draft: BoardDraft) -> DraftFacts:
         source=draft.source,
         origin=draft.origin,
         state=draft.state,
+        progress=draft.progress,
         problems=list(draft.problems),
         notes=list(draft.notes),
         findings=[Finding(**finding) for finding in draft.findings],

@@ -1,19 +1,21 @@
 """Boards made in the browser: sent or fetched, looked at as a draft, completed, then published.
 
 A draft is a board folder in DATA/drafts that no page but its owner's shows. It is read in a process of its own, in the
-background where that takes longer than somebody waits. Publishing takes a complete data card, moves the folder to
-DATA/boards and registers it; each step stands in the audit trail.
+background where that takes longer than somebody waits; what has to be fetched, a worker fetches. Publishing takes a
+complete data card, moves the folder to DATA/boards and registers it; each step stands in the audit trail.
 """
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
+
+from sqlalchemy import Connection
 
 from billboards.board import Board
 from billboards.board.card_facts import refuse_drafts
@@ -26,7 +28,7 @@ from billboards.site.boards import registry
 from billboards.site.database import trail
 from billboards.site.organise import draft_records as records
 from billboards.site.organise.draft_records import BoardDraft, Source
-from billboards.site.organise.reading import BOARD, SECONDS, read_in_process, save_sent
+from billboards.site.organise.reading import BEGINNING, BOARD, SECONDS, read_in_process, save_sent
 from billboards.site.site import Site, register_board
 
 DRAFTS = "drafts"
@@ -34,6 +36,8 @@ DRAFTS = "drafts"
 PATIENCE = 20.0
 #: Seconds for which looking at a board again may take.
 CHECKING = 120.0
+#: Seconds for which fetching and reading a public data set may take, and between two notes of how far it is.
+FETCHING, TOLD = 3600.0, 1.0
 #: Options of importers that a form may give.
 TABLE_OPTIONS = (
     "instance", "generator", "output", "input", "reference", "judgment", "range", "annotator", "document", "domain"
@@ -56,6 +60,11 @@ class Wanted:
     files: Mapping[str, Sequence[tuple[str, bytes]]] = field(default_factory=dict)
 
     @property
+    def is_fetched(self) -> bool:
+        """Whether a worker fetches it: that may take minutes, and goes on when the server is started anew."""
+        return self.source == "catalogue"
+
+    @property
     def origin(self) -> str:
         """What it is made of, in words."""
         if self.source == "demo":
@@ -75,22 +84,64 @@ def begin_draft(site: Site, viewer: Viewer, wanted: Wanted, *, patience: float =
     """Begin a draft, and wait a while for it to be read; `state` says whether it is."""
     require(viewer, "administer")
     wanted = _checked(site, wanted)
-    work = _work_folder(site)
+    work = None if wanted.is_fetched else _work_folder(site)
     try:
-        save_sent(work, wanted.files)
+        if work is not None:
+            save_sent(work, wanted.files)
         with site.database.writing() as connection:
             _check_free(site, connection, wanted.name)
             now = site.clock()
-            records.add_draft(connection, wanted.name, wanted.source, wanted.origin, actor=viewer.name, now=now)
+            asked = {"entry": wanted.entry} if wanted.is_fetched else None
+            records.add_draft(
+                connection, wanted.name, wanted.source, wanted.origin, actor=viewer.name, now=now, wanted=asked
+            )
             detail = {"source": wanted.source, "origin": wanted.origin}
             trail.note(connection, viewer.name, "draft.begun", wanted.name, now=now, detail=detail)
     except BaseException:
-        shutil.rmtree(work, ignore_errors=True)
+        if work is not None:
+            shutil.rmtree(work, ignore_errors=True)
         raise
-    thread = Thread(target=_read, args=(site, wanted, work), name=f"draft {wanted.name}", daemon=True)
-    thread.start()
-    thread.join(patience)
+    if work is not None:
+        thread = Thread(target=_read, args=(site, wanted, work), name=f"draft {wanted.name}", daemon=True)
+        thread.start()
+        thread.join(patience)
     return get_draft(site, viewer, wanted.name)
+
+
+def fetch_draft(site: Site, name: str, cancelled: Callable[[], bool] = lambda: False) -> None:
+    """Fetch and read a draft's board; a worker's job."""
+    with site.database.reading() as connection:
+        found = next((draft for draft in records.waiting_drafts(connection) if draft.name == name), None)
+    if found is None or found.wanted is None:
+        return
+    told = _Told(site, name)
+    told(BEGINNING)
+    wanted = Wanted(name=name, source=found.source, entry=str(found.wanted["entry"]))
+    work = _work_folder(site)
+    _read(site, wanted, work, seconds=FETCHING, tell=told, cancelled=lambda: cancelled() or told.is_gone)
+
+
+class _Told:
+    """Notes now and then how far a draft is, and knows when it was thrown away."""
+
+    def __init__(self, site: Site, name: str) -> None:
+        self.site, self.name, self.is_gone = site, name, False
+        self._next = float("-inf")
+
+    def __call__(self, words: str) -> None:
+        now = self.site.clock()
+        if now < self._next:
+            return
+        self._next = now + TOLD
+        with self.site.database.writing() as connection:
+            values = {"state": "reading", "progress": words[:500]}
+            self.is_gone = not records.change_draft(connection, self.name, now=now, **values)
+
+
+def fail_draft(site: Site, name: str, reason: str) -> None:
+    """Write down that a draft could not be read."""
+    with site.database.writing() as connection:
+        _settle(site, connection, name, {"problems": [reason]})
 
 
 def _checked(site: Site, wanted: Wanted) -> Wanted:
@@ -115,7 +166,7 @@ def _checked(site: Site, wanted: Wanted) -> Wanted:
     return replace(wanted, name=name, options=options)
 
 
-def _check_free(site: Site, connection: Any, name: str) -> None:
+def _check_free(site: Site, connection: Connection, name: str) -> None:
     taken = [board.name for board in registry.list_boards(connection)]
     taken += [draft.name for draft in records.list_drafts(connection)]
     if alike := next((other for other in taken if look_alike(name, other)), None):
@@ -132,29 +183,41 @@ def _work_folder(site: Site) -> Path:
         raise StoreFailed(f"{site.data / DRAFTS}: can't be written: {error.strerror or error}") from error
 
 
-def _read(site: Site, wanted: Wanted, work: Path) -> None:
+def _read(
+    site: Site,
+    wanted: Wanted,
+    work: Path,
+    *,
+    seconds: float = SECONDS,
+    tell: Callable[[str], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> None:
     """Read a draft's board, put it in its place and write down what became of it."""
-    asked = {"source": wanted.source, "name": wanted.name, "entry": wanted.entry, "options": dict(wanted.options)}
+    asked: dict[str, Any] = {"source": wanted.source, "name": wanted.name, "entry": wanted.entry}
+    asked |= {"options": dict(wanted.options), "mirror": site.settings.catalogue.mirror}
+    asked["most"] = site.settings.metric_bytes * 8
     try:
-        answer = read_in_process(work, {**asked, "most": site.settings.metric_bytes * 8})
-        if "problems" not in answer:
-            (work / BOARD).rename(folder_of(site, wanted.name))
+        answer = read_in_process(work, asked, seconds=seconds, tell=tell, cancelled=cancelled)
+        if cancelled():
+            return
+        with site.database.writing() as connection:
+            if _settle(site, connection, wanted.name, answer) and "problems" not in answer:
+                (work / BOARD).rename(folder_of(site, wanted.name))
     except OSError as error:
-        answer = {"problems": [f"the board can't be kept: {error.strerror or error}"]}
+        fail_draft(site, wanted.name, f"the board can't be kept: {error.strerror or error}")
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    state = "failed" if "problems" in answer else "ready"
+
+
+def _settle(site: Site, connection: Connection, name: str, answer: Mapping[str, Any]) -> bool:
+    """Write down what became of reading a draft; False where it was thrown away meanwhile."""
+    state, now = "failed" if "problems" in answer else "ready", site.clock()
     kept = {word: answer.get(word, []) for word in ("problems", "notes", "findings")}
-    with site.database.writing() as connection:
-        records.change_draft(connection, wanted.name, now=site.clock(), state=state, **kept)
-        trail.note(
-            connection,
-            "site",
-            f"draft.{state}",
-            wanted.name,
-            now=site.clock(),
-            detail={"problems": kept["problems"][:5]},
-        )
+    if not records.change_draft(connection, name, now=now, state=state, progress="", **kept):
+        return False
+    detail = {"problems": kept["problems"][:5]}
+    trail.note(connection, "site", f"draft.{state}", name, now=now, detail=detail)
+    return True
 
 
 def get_draft(site: Site, viewer: Viewer, name: str) -> BoardDraft:
@@ -166,7 +229,7 @@ def get_draft(site: Site, viewer: Viewer, name: str) -> BoardDraft:
 
 
 def _as_it_stands(draft: BoardDraft, now: float) -> BoardDraft:
-    if draft.state == "reading" and now - draft.changed > SECONDS + 60:
+    if draft.state == "reading" and draft.wanted is None and now - draft.changed > SECONDS + 60:
         words = "reading it was interrupted; discard this draft and begin again"
         return replace(draft, state="failed", problems=[words])
     return draft
@@ -182,7 +245,7 @@ def list_drafts(site: Site, viewer: Viewer) -> tuple[BoardDraft, ...]:
 def draft_board(site: Site, draft: BoardDraft) -> Board:
     """The board of a draft that could be read."""
     if draft.state != "ready":
-        what = "is still being read; look again in a moment" if draft.state == "reading" else "could not be read"
+        what = "could not be read" if draft.state == "failed" else "is still being read; look again in a moment"
         raise Refused(f"draft {draft.name} {what}")
     return open_board(folder_of(site, draft.name))
 
@@ -236,7 +299,7 @@ def publish_draft(site: Site, viewer: Viewer, name: str) -> str:
 def discard_draft(site: Site, viewer: Viewer, name: str) -> None:
     """Throw a draft away."""
     draft = get_draft(site, viewer, name)
-    if draft.state == "reading":
+    if draft.state == "reading" and draft.wanted is None:
         raise Refused(f"draft {name} is still being read; discard it when that is over")
     with site.database.writing() as connection:
         records.remove_draft(connection, name)

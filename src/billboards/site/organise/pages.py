@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import isinf
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +17,7 @@ from billboards.analyses._families import AUTO
 from billboards.ensembles import FAMILIES
 from billboards.errors import InvalidInput, InvalidSettings, UnknownName
 from billboards.site.accounts.access import AUDIENCES, Viewer, may, require
+from billboards.site.boards.budgets import CARDS, HOUR, JUDGES, Purse, purse_of
 from billboards.site.boards.masked import Look
 from billboards.site.database import trail
 from billboards.site.organise.declared import (
@@ -39,7 +41,13 @@ from billboards.site.web.rendering import Body
 
 router = APIRouter()
 
-PARTS = (("", "Overview"), ("settings", "Settings"), ("about", "About"), ("audit", "Audit trail"))
+PARTS = (
+    ("", "Overview"),
+    ("settings", "Settings"),
+    ("about", "About"),
+    ("files", "Publish as files"),
+    ("audit", "Audit trail"),
+)
 #: Fields of a form that may come in; phases and dated lines take several each.
 FIELDS = 2000
 SAVED = "saved"
@@ -73,7 +81,17 @@ def show_overview(ask: Ask) -> Body:
         audiences=AUDIENCES,
         latest=latest,
         gpu=ask.site.settings.workers.gpu,
+        budgets=[_budget_words(purse_of(ask.site, look.name, look.live.settings, what)) for what in (JUDGES, CARDS)],
     )
+
+
+def _budget_words(purse: Purse) -> str:
+    """How much of a budget is used, in words."""
+    unit, size, digits = ("tokens", 1.0, 0) if purse.what == JUDGES else ("hours", HOUR, 2)
+    used = f"{purse.spent() / size:,.{digits}f}"
+    if isinf(purse.limit):
+        return f"{used} {unit} used, no limit"
+    return f"{used} of {purse.limit / size:,.{digits}f} {unit} used"
 
 
 def phase_state(opens: float | None, closes: float | None, now: float) -> str:
@@ -85,6 +103,7 @@ def phase_state(opens: float | None, closes: float | None, now: float) -> str:
 
 def act(ask: Ask, sent: Mapping[str, Any]) -> str:
     """What organisers do with one button."""
+    require(ask.viewer, "administer")
     acts: Mapping[str, Callable[[Site, Viewer, str], BoardSettings]] = {
         "freeze": freeze,
         "unfreeze": unfreeze,
@@ -122,11 +141,12 @@ def save_settings(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
         change_settings(ask.site, ask.viewer, ask.board_name, document)
     except InvalidSettings as error:
         body = _settings_form(ask, ask.look(), dict(sent), mistakes_at(error, sent), problems=error.problems)
-        return _refused(body)
+        return refused(body)
     return addresses.board(ask.board_name, "organise", "settings", saved="yes")
 
 
-def _refused(body: Body) -> Body:
+def refused(body: Body) -> Body:
+    """A form that is shown again because something in it is wrong."""
     return replace(body, status=422)
 
 
@@ -225,7 +245,7 @@ def save_about(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
         mistakes, problems = {"logo": [str(error)]}, (str(error),)
     else:
         return addresses.board(ask.board_name, "organise", "about", saved="yes")
-    return _refused(_about_form(ask, ask.look(), dict(sent), mistakes, problems=problems))
+    return refused(_about_form(ask, ask.look(), dict(sent), mistakes, problems=problems))
 
 
 def _about_form(

@@ -13,36 +13,55 @@ import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from billboards.errors import BillboardsError, InvalidBoard, InvalidInput, InvalidSubmission, StoreFailed
+from billboards.errors import (
+    BillboardsError,
+    DownloadFailed,
+    InvalidBoard,
+    InvalidInput,
+    InvalidSubmission,
+    StoreFailed,
+)
 from billboards.site.settings import DATABASE, MAIL_PASSWORD, METRICS_TOKEN, OIDC_SECRET
 
 ASKED, ANSWER, BOARD, SENT = "asked.json", "answer.json", "board", "sent"
+#: How far the process is, in a line that it writes anew; seconds between two looks at it, and between two lines.
+PROGRESS, LOOK = "progress.txt", 0.5
+BEGINNING = "beginning"
 #: Bytes of memory beside eight times what was sent, seconds, and findings that are kept.
 MEMORY, SECONDS, LISTED = 6 * 2**30, 600, 200
 #: What the process need not know.
 SECRETS = (DATABASE, MAIL_PASSWORD, METRICS_TOKEN, OIDC_SECRET)
 
 
-def read_in_process(work: Path, asked: Mapping[str, Any], *, seconds: float = SECONDS) -> dict[str, Any]:
-    """What became of reading a folder's files: `notes` and `findings`, or `problems`."""
+def read_in_process(
+    work: Path,
+    asked: Mapping[str, Any],
+    *,
+    seconds: float = SECONDS,
+    tell: Callable[[str], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> dict[str, Any]:
+    """What became of reading a folder's files: `notes` and `findings`, or `problems`; `tell` hears how far it is."""
     (work / ASKED).write_text(json.dumps(dict(asked)), "utf-8")
     environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
-    try:
-        subprocess.run(
-            [sys.executable, "-m", __name__, str(work)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=seconds,
-            env=environment,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+    with subprocess.Popen(
+        [sys.executable, "-m", __name__, str(work)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    ) as process:
+        try:
+            in_time = _wait(process, work, seconds, tell, cancelled)
+        finally:
+            process.kill()
+    if not in_time:
         return {
             "problems": [f"took more than {seconds:.0f} seconds to read; make a smaller board, or import it by hand"]
         }
@@ -50,6 +69,27 @@ def read_in_process(work: Path, asked: Mapping[str, Any], *, seconds: float = SE
         return {"problems": ["took more memory or time to read than there is; make a smaller board"]}
     answer: dict[str, Any] = json.loads((work / ANSWER).read_text("utf-8"))
     return answer
+
+
+def _wait(
+    process: subprocess.Popen[bytes],
+    work: Path,
+    seconds: float,
+    tell: Callable[[str], None],
+    cancelled: Callable[[], bool],
+) -> bool:
+    """Wait until a process has ended, and pass on how far it says it is; False where it takes too long.
+
+    Words are passed on although they are the same: whoever hears them looks whether the board is still wanted.
+    """
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends and not cancelled():
+        try:
+            process.wait(LOOK)
+            return True
+        except subprocess.TimeoutExpired:
+            tell((work / PROGRESS).read_text("utf-8") if (work / PROGRESS).exists() else BEGINNING)
+    return cancelled()
 
 
 def main(work: Path) -> int:
@@ -109,10 +149,43 @@ def _catalogue(work: Path, asked: Mapping[str, Any]) -> Sequence[str]:
     from billboards.catalogue import Place, Telling, get_board, read_catalogue
     from billboards.catalogue._cache import cache_folder
 
+    say = _Progress(work / PROGRESS)
     # The form names the licence, and who sends it agrees.
-    telling = Telling(note=lambda _: None, progress=lambda *_: None, agree=lambda *_: True)
-    imported = get_board(read_catalogue().entry(asked["entry"]), Place(cache=cache_folder()), telling)
+    telling = Telling(note=say.note, progress=say.progress, agree=lambda *_: True)
+    place = Place(cache=cache_folder(), mirror=asked.get("mirror") or None)
+    try:
+        imported = get_board(read_catalogue().entry(asked["entry"]), place, telling)
+    except DownloadFailed as error:
+        raise InvalidInput(
+            f"its files can't be fetched: {str(error).replace(' or give --from DIR', '')}. {MIRROR}"
+        ) from error
     return _written(work, asked, imported.board, imported.notes)
+
+
+#: What helps where files can't be fetched.
+MIRROR = (
+    "Try again when the network is back. A site without one takes the files from a folder or a server that `mirror` "
+    "under [catalogue] in its site.toml names"
+)
+
+
+class _Progress:
+    """How far fetching is, as one line in a file; a line takes the place of the one before, whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._next = path, 0.0
+
+    def note(self, words: str) -> None:
+        beside = self._path.with_name(f".{self._path.name}")
+        beside.write_text(words, "utf-8")
+        beside.replace(self._path)
+
+    def progress(self, label: str, done: int, total: int | None) -> None:
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + LOOK
+        of = "" if total is None else f" of {total / 1e6:,.1f}"
+        self.note(f"fetching {label}: {done / 1e6:,.1f}{of} MB")
 
 
 def _table(work: Path, asked: Mapping[str, Any]) -> Sequence[str]:

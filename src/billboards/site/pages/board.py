@@ -30,6 +30,7 @@ from billboards.site.pages.board_view import (
     table_context,
 )
 from billboards.site.pages.changes import Move, changes_between
+from billboards.site.pages.columns import own_columns
 from billboards.site.pages.figures import board_figure, living_files
 from billboards.site.pages.quoting import quote_ranking, whole_address
 from billboards.site.submissions import records as submissions
@@ -73,7 +74,8 @@ def show_board(ask: Ask) -> Body:
         "ranking": ranking,
     }
     if ranking is not None:
-        context |= table_context(ranking, overrating, ask.query, addresses.board(look.name), look.recomputed)
+        own = own_columns(look.board)
+        context |= table_context(ranking, overrating, ask.query, addresses.board(look.name), look.recomputed, own)
         context |= _around(look, ranking, overrating, look.live.snapshot, filtered=bool(chosen))
         sources = None if chosen else look.sources
         if sources is not None:

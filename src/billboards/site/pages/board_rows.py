@@ -16,7 +16,7 @@ from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
 from billboards.show.table import mean_digits
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.pages.board_wish import NAME, RANK, Wish
-from billboards.site.pages.columns import column_reader, has_corpus_values, people_column
+from billboards.site.pages.columns import Own, column_reader, has_corpus_values, own_columns, people_column
 from billboards.site.pages.paging import Stretch, stretch
 
 #: Rows of one page. A board that has no more is one page, and is sorted and searched without the server.
@@ -67,6 +67,8 @@ class ColumnScale:
     shaded: bool
     #: Whether values were turned, so that the best is the highest; they are shown as they were.
     turned: bool = False
+    #: How a value is written; None is with so many digits.
+    text: Callable[[float], str] | None = None
 
     def cell(self, value: float | None) -> TableCell:
         """A score with its place; the best of a column is shaded most, unless more is not better there."""
@@ -75,22 +77,28 @@ class ColumnScale:
         above = len(self.ascending) - bisect_right(self.ascending, value)
         shade = max(SHADES - 1 - above * SHADES // len(self.ascending), 0)
         shown = 0.0 - value if self.turned else value
-        return TableCell(value_text(shown, self.digits), value, shade if self.shaded else None, 1 + above)
+        text = value_text(shown, self.digits) if self.text is None else self.text(shown)
+        return TableCell(text, value, shade if self.shaded else None, 1 + above)
 
 
 def lay_rows(
-    ranking: Ranking, columns: Sequence[tuple[str, bool]], wish: Wish, *, find: str = "", page: int = 1
+    ranking: Ranking,
+    columns: Sequence[tuple[str, bool]],
+    wish: Wish,
+    *,
+    find: str = "",
+    page: int = 1,
+    own: Own | None = None,
 ) -> tuple[tuple[TableRow, ...], Stretch[int]]:
     """One page of rows in the order asked for; `columns` are keys, each with whether its best are shaded."""
+    own = own_columns() if own is None else own
     wanted = find.strip().casefold()
-    order = _order(ranking, wish)
+    order = _order(ranking, wish, own)
     if len(order) > MOST_ROWS and wanted:
         order = [k for k in order if wanted in ranking.generators[k].name.casefold()]
     shown = stretch(order, page, MOST_ROWS)
-    scales = [
-        _scale(column_values(ranking, key), shaded=shaded, turned=key in ranking.lower) for key, shaded in columns
-    ]
-    readers = [_oriented_reader(ranking, key) for key, _ in columns]
+    scales = [_scale(ranking, key, own, shaded=shaded) for key, shaded in columns]
+    readers = [_oriented_reader(ranking, key, own) for key, _ in columns]
     people = [people_column(ranking, key) for key, _ in columns]
     of_corpus = {key for key, _ in columns if has_corpus_values(ranking, key)}
     ranks = rank_texts([standing.rank for standing in ranking.generators])
@@ -142,14 +150,14 @@ def cluster_words(standing: MetricStanding | GeneratorStanding, alike: Cluster) 
     return (f"Rank {standing.rank}, cluster {standing.cluster}", f"Not told apart from {', '.join(named)}{others}")
 
 
-def column_values(ranking: Ranking, key: str) -> list[float | None]:
+def column_values(ranking: Ranking, key: str, own: Own) -> list[float | None]:
     """What everybody has in a column, turned where lower is better: the best is the highest."""
-    return list(map(_oriented_reader(ranking, key), ranking.generators))
+    return list(map(_oriented_reader(ranking, key, own), ranking.generators))
 
 
-def _oriented_reader(ranking: Ranking, key: str) -> Callable[[GeneratorStanding], float | None]:
+def _oriented_reader(ranking: Ranking, key: str, own: Own) -> Callable[[GeneratorStanding], float | None]:
     """What reads a generator's value in a column, turned where lower is better."""
-    read = column_reader(ranking, key)
+    read = column_reader(ranking, key, own)
     return lambda standing: ranking.oriented(key, read(standing))
 
 
@@ -175,9 +183,12 @@ def _people_cell(column: PeopleColumn | None, standing: GeneratorStanding, cell:
     return replace(cell, rank=judged.rank, more="; ".join((*interval, counts, *by)))
 
 
-def _scale(values: Sequence[float | None], *, shaded: bool, turned: bool) -> ColumnScale:
-    numbers = sorted(value for value in values if value is not None)
-    return ColumnScale(numbers, mean_digits(numbers), shaded, turned)
+def _scale(ranking: Ranking, key: str, own: Own, *, shaded: bool) -> ColumnScale:
+    numbers = sorted(value for value in column_values(ranking, key, own) if value is not None)
+    declared = own.get(key)
+    turned = key in ranking.lower or (declared is not None and declared.lower)
+    text = None if declared is None else declared.text
+    return ColumnScale(numbers, mean_digits(numbers), shaded, turned, text)
 
 
 def _opens_cluster(ranking: Ranking, k: int) -> bool:
@@ -185,17 +196,17 @@ def _opens_cluster(ranking: Ranking, k: int) -> bool:
     return k > 0 and before.cluster != standing.cluster and standing.rank is not None
 
 
-def _order(ranking: Ranking, wish: Wish) -> list[int]:
+def _order(ranking: Ranking, wish: Wish, own: Own) -> list[int]:
     """Generators by the chosen column; those without a value last, in the board's own order, whichever way it goes."""
-    keys = _keys(ranking, wish.sort)
+    keys = _keys(ranking, wish.sort, own)
     keyed = [(key, k) for k, key in enumerate(keys) if key is not None]
     keyed.sort(key=lambda pair: pair[0], reverse=wish.way == "descending")
     return [k for _, k in keyed] + [k for k, key in enumerate(keys) if key is None]
 
 
-def _keys(ranking: Ranking, sort: str) -> Sequence[float | str | None]:
+def _keys(ranking: Ranking, sort: str, own: Own) -> Sequence[float | str | None]:
     if sort == RANK:
         return [standing.rank for standing in ranking.generators]
     if sort == NAME:
         return [standing.name.casefold() for standing in ranking.generators]
-    return column_values(ranking, sort)
+    return column_values(ranking, sort, own)

@@ -18,7 +18,7 @@ from billboards.show.table import STATISTIC
 from billboards.show.words import headed, interval_text, one_line, rank_texts, value_text
 from billboards.site.pages.board_rows import MOST_ROWS, TableRow, cluster_words, clusters, lay_rows
 from billboards.site.pages.board_wish import Wish
-from billboards.site.pages.columns import BoardColumn, board_columns, people_keys
+from billboards.site.pages.columns import BoardColumn, Own, own_columns, people_keys
 from billboards.site.pages.paging import Stretch
 
 #: Columns that a board shows unless more are asked for; one with a few more shows them all.
@@ -52,6 +52,8 @@ class TableColumn:
     pin: int = 0
     #: What speaks against its numbers being what its name says.
     wrong: str = ""
+    #: Whether the best of it are shaded.
+    shaded: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +90,18 @@ def board_table(
     find: str = "",
     page: int = 1,
     wrong: Mapping[str, str] | None = None,
+    own: Own | None = None,
 ) -> BoardTable:
-    """A ranking laid out as a reader wants it, one page of it; `wrong` says which columns are not what they seem."""
-    marked = wrong or {}
-    every = [replace(column, wrong=marked.get(column.key, "")) for column in _columns(ranking, overrating, wish)]
+    """A ranking laid out as a reader wants it, one page of it; `wrong` says which columns are not what they seem.
+
+    `own` are the columns that are no metrics'; by default those that every board has.
+    """
+    marked, own = wrong or {}, own_columns() if own is None else own
+    every = [replace(column, wrong=marked.get(column.key, "")) for column in _columns(ranking, overrating, wish, own)]
     hidden, is_choice = hidden_columns(every, ranking, wish)
     columns = tuple(column for column in every if column.key not in hidden)
-    keys = [(column.key, column.mark != STATISTIC) for column in columns]
-    rows, shown = lay_rows(ranking, keys, wish, find=find, page=page)
+    keys = [(column.key, column.shaded and column.mark != STATISTIC) for column in columns]
+    rows, shown = lay_rows(ranking, keys, wish, find=find, page=page, own=own)
     measured, total = overrating is not None, len(ranking.generators)
     left_out = len(every) - len(columns)
     return BoardTable(columns, rows, wish, measured, left_out, shown, total, hidden, is_choice)
@@ -112,12 +118,13 @@ def hidden_columns(every: Sequence[TableColumn], ranking: Ranking, wish: Wish) -
     return frozenset(column.key for column in every if column.key not in kept), True
 
 
-def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) -> list[TableColumn]:
-    """Every column: people, the ensemble, metrics in the order asked for, single dimensions; pinned ones first."""
+def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish, own: Own) -> list[TableColumn]:
+    """Every column: people, the ensemble, metrics in the order asked for, dimensions, costs; pinned ones first."""
     measured = {} if overrating is None else {estimate.name: estimate for estimate in overrating.metrics}
     missing: Mapping[str, str] = {} if overrating is None else overrating.missing
     columns: list[TableColumn] = []
-    columns += [_own_column(column, ranking) for column in board_columns().values() if _has_values(column, ranking)]
+    declared = [column for column in own.values() if _has_values(column, ranking)]
+    columns += [_own_column(column, ranking) for column in declared if not column.lower]
     if ranking.ensemble is not None:
         columns.append(_ensemble_column(ranking, measured, missing))
     alike = clusters(ranking.metrics)
@@ -128,6 +135,7 @@ def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) 
     ]
     columns += [column for column in metrics if any(g.scores.get(column.key) is not None for g in ranking.generators)]
     columns += [_dimension_column(key, name) for key, name in people_keys(ranking).items()]
+    columns += [_cost_column(column, ranking) for column in declared if column.lower]
     pinned = [replace(c, pin=k + 1) for k, key in enumerate(wish.pinned[:MOST_PINNED]) for c in columns if c.key == key]
     return [*pinned, *(c for c in columns if c.key not in {p.key for p in pinned})]
 
@@ -142,6 +150,12 @@ def _own_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
     mark = "" if column.shaded else STATISTIC
     leads = ranking.ranked_by == column.name
     return TableColumn(column.name, column.name, "plain", mark, leads, TopCell(""), cell, TopCell(""))
+
+
+def _cost_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
+    """A column of which less is better, and that says nothing of quality: it stands last, unshaded."""
+    cell, head = TopCell("", column.explained(ranking)), headed(column.name, higher_is_better=False)
+    return TableColumn(column.name, head, "plain", "", False, TopCell(""), cell, TopCell(""), shaded=False)
 
 
 def _dimension_column(key: str, name: str) -> TableColumn:

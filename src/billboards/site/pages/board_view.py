@@ -39,7 +39,7 @@ from billboards.show.table import DOUBTED, NOTES
 from billboards.show.words import interval_text, listed, one_line, value_text
 from billboards.site.pages.board_table import BoardTable, board_table
 from billboards.site.pages.board_wish import ORDERS, Wish, read_wish
-from billboards.site.pages.columns import board_columns, people_keys
+from billboards.site.pages.columns import Own, own_columns, people_keys
 from billboards.site.pages.explanations import EXPLANATIONS
 from billboards.site.pages.paging import pager, read_page
 from billboards.site.web import addresses
@@ -105,10 +105,12 @@ def table_context(
     query: QueryParams,
     address: str,
     wrong: Mapping[str, str] | None = None,
+    own: Own | None = None,
 ) -> dict[str, Any]:
     """What the template needs to write the table, for a board or for a past ranking of it."""
+    own = own_columns() if own is None else own
     wish, find = read_wish(query), (query.get("find") or "").strip()
-    table = board_table(ranking, overrating, wish, find=find, page=read_page(query), wrong=wrong)
+    table = board_table(ranking, overrating, wish, find=find, page=read_page(query), wrong=wrong, own=own)
     kept = [(key, value) for key, value in query.multi_items() if key in _FILTERS and value]
     page = [("page", str(table.shown.number))] if table.shown.number > 1 else []
     # A script sorts a whole board in place; where the page is loaded anew, it opens where the reader was.
@@ -127,7 +129,7 @@ def table_context(
         "sorter": _sorter(wish, leading_to),
         "orders": [(order, leading_to(replace(wish, order=order), page)) for order in _orders(table)],
         "shown_as": leading_to(replace(wish, ranks=not wish.ranks), page),
-        "choices": _choices(ranking, wish, table.hidden_keys),
+        "choices": _choices(ranking, wish, table.hidden_keys, own),
         "all_columns": leading_to(replace(wish, every=True, hidden=frozenset()), page),
         "default_columns": address + addresses.asked({**_listed(kept), "columns": "default"}) + at,
         "kept": _flat(wish.query()),
@@ -328,15 +330,16 @@ def _sorter(wish: Wish, leading_to: Callable[[Wish], str]) -> Callable[[str, str
     return link
 
 
-def _choices(ranking: Ranking, wish: Wish, hidden: Collection[str]) -> list[dict[str, object]]:
-    own = [
-        name
-        for name, column in board_columns().items()
+def _choices(ranking: Ranking, wish: Wish, hidden: Collection[str], own: Own) -> list[dict[str, object]]:
+    declared = {
+        name: column.lower
+        for name, column in own.items()
         if any(column.value(standing) is not None for standing in ranking.generators)
-    ]
+    }
     fitted = [ENSEMBLE] if ranking.ensemble is not None else []
-    keys = {name: name for name in own} | people_keys(ranking)
+    keys = {name: name for name, is_cost in declared.items() if not is_cost} | people_keys(ranking)
     keys |= {name: name for name in (*fitted, *(metric.name for metric in ranking.metrics))}
+    keys |= {name: name for name, is_cost in declared.items() if is_cost}
     return [
         {"key": key, "name": name, "pinned": key in wish.pinned, "hidden": key in hidden} for key, name in keys.items()
     ]

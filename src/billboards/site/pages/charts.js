@@ -17,11 +17,28 @@ function load(address) {
   });
 }
 
+// A published page has no third file: from a disk no module can be loaded, and no policy asks for the interpreter.
 function libraries() {
   loading ??= load(files[0])
     .then(() => load(files[1]))
-    .then(() => import(files[2]));
+    .then(() => (files[2] ? import(files[2]) : null));
   return loading;
+}
+
+// The specification, and the address that links of its points are relative to. On a published page both themes lie in
+// one script, because a page that is opened from a disk may load scripts but may not fetch files.
+async function specificationOf(figure, theme) {
+  const asked = figure.dataset.chart;
+  if (figure.dataset.name !== undefined) {
+    const found = () => window.billboardsData?.[figure.dataset.name];
+    if (!found()) await load(asked);
+    const { datasets, [theme]: specification } = structuredClone(found());
+    return [datasets ? { ...specification, datasets } : specification, new URL(asked, location.href)];
+  }
+  const address = `${asked}${asked.includes("?") ? "&" : "?"}theme=${theme}`;
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
+  return [await answer.json(), location.href];
 }
 
 function isDark() {
@@ -117,14 +134,10 @@ function zoomButtons(figure, view, signals) {
 }
 
 async function draw(figure) {
-  const asked = figure.dataset.chart;
   const theme = isDark() ? "dark" : "light";
-  const address = `${asked}${asked.includes("?") ? "&" : "?"}theme=${theme}`;
-  const [answer, interpreter] = await Promise.all([fetch(address), libraries()]);
-  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
-  const specification = await answer.json();
+  const [[specification, base], interpreter] = await Promise.all([specificationOf(figure, theme), libraries()]);
   const { vega, vegaLite } = globalThis;
-  const runtime = vega.parse(vegaLite.compile(specification).spec, null, { ast: true });
+  const runtime = vega.parse(vegaLite.compile(specification).spec, null, { ast: interpreter !== null });
   const place = document.createElement("div");
   place.className = "plot";
   place.setAttribute("role", "img");
@@ -133,7 +146,7 @@ async function draw(figure) {
   figure.querySelector(".plot")?.remove();
   picture.before(place);
   const view = new vega.View(runtime, {
-    expr: interpreter.expressionInterpreter,
+    ...(interpreter === null ? {} : { expr: interpreter.expressionInterpreter }),
     renderer: countPoints(specification) > MOST_SVG ? "canvas" : "svg",
     container: place,
     hover: true,
@@ -142,8 +155,9 @@ async function draw(figure) {
   });
   view.addEventListener("click", (event, item) => {
     if (!item?.datum?.href_) return;
-    if (event.metaKey || event.ctrlKey) open(item.datum.href_, "_blank", "noopener");
-    else location.assign(item.datum.href_);
+    const target = new URL(item.datum.href_, base).href;
+    if (event.metaKey || event.ctrlKey) open(target, "_blank", "noopener");
+    else location.assign(target);
   });
   view.addEventListener("mousemove", (event, item) => {
     place.classList.toggle("leads", Boolean(item?.datum?.href_));

@@ -18,6 +18,7 @@ from billboards.analyses._people import PEOPLE
 from billboards.analyses._scatter import Axis, Drawing, Scatter, drawing_for
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.rank import Ranking, best_metric, popular_metric
+from billboards.board.costs import COSTS
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.show.words import one_line
 from billboards.site.boards.masked import Look
@@ -31,6 +32,7 @@ from billboards.site.web.rendering import Body
 if TYPE_CHECKING:
     import altair as alt
 
+    from billboards.analyses.efficiency import Efficiency
     from billboards.show.plot import Theme
 
 router = APIRouter()
@@ -43,6 +45,8 @@ ENDINGS = (".data.json", ".json", ".csv", ".svg", ".png")
 MOST_ROWS = 200
 #: What the address of a chart may say.
 WORDS = ("theme", "file", "x", "y", "colour", "draw", "page")
+#: What stands before a cost that is an axis: then a point is a generator, not an output.
+COST = "cost: "
 CHARTS = ("correlations", "overrating", "people", "swaps", "scatter", "scatter/METRIC")
 
 Drawer = Callable[["Theme"], "alt.LayerChart"]
@@ -144,7 +148,14 @@ def axis_names(look: Look, ranking: Ranking) -> list[str]:
     shown = {standing.name for standing in ranking.metrics}
     people = [PEOPLE] if look.judged and look.matrix.has_people else []
     names = [name for name in look.matrix.names if name in shown or name == ENSEMBLE]
-    return people + [name for name in names if name not in look.withheld]
+    return people + [name for name in names if name not in look.withheld] + cost_axes(look)
+
+
+def cost_axes(look: Look) -> list[str]:
+    """The costs that at least two generators state, as axes."""
+    generators = look.board.generators
+    known = (name for name in COSTS if sum(getattr(generator, name) is not None for generator in generators) > 1)
+    return [f"{COST}{COSTS[name].title}" for name in known]
 
 
 def read_axes(look: Look, ranking: Ranking, metric: str, query: QueryParams) -> tuple[str, str]:
@@ -161,7 +172,22 @@ def read_axes(look: Look, ranking: Ranking, metric: str, query: QueryParams) -> 
             raise NotEnoughData(f"board {look.name} shows no judgments of single outputs; choose two metrics")
         if name not in names:
             raise UnknownName("axis", name, names)
+    if up.startswith(COST):
+        if across.startswith(COST):
+            raise InvalidInput("both axes are costs; choose people or a metric for one of them")
+        # A cost stands across, as on every chart of quality against cost.
+        across, up = up, across
     return across, up
+
+
+def cost_of(look: Look, across: str, up: str) -> Efficiency:
+    """Generators by a score against a cost, with who is beaten on neither."""
+    from billboards.analyses.efficiency import efficiency
+
+    if up == ENSEMBLE:
+        raise NotEnoughData("costs are set against people or a metric, not against the ensemble; choose one of them")
+    cost = next(name for name, each in COSTS.items() if f"{COST}{each.title}" == across)
+    return efficiency.run(look.view, cost=cost, by=up).value
 
 
 def read_drawing(query: QueryParams, count: int) -> Drawing:
@@ -175,7 +201,13 @@ def read_drawing(query: QueryParams, count: int) -> Drawing:
 def _scatter(look: Look, ranking: Ranking, metric: str, query: QueryParams) -> Drawer:
     from billboards.analyses._scatter import scatter_chart
 
-    plotted = plotted_of(look, ranking, *read_axes(look, ranking, metric, query))
+    across, up = read_axes(look, ranking, metric, query)
+    if across.startswith(COST):
+        from billboards.analyses.efficiency import efficiency_chart
+
+        found = cost_of(look, across, up)
+        return lambda theme: efficiency_chart(found, theme)
+    plotted = plotted_of(look, ranking, across, up)
     drawing = read_drawing(query, plotted.count)
     return lambda theme: scatter_chart(
         plotted, drawing=drawing, coloured=query.get("colour") == "generator", theme=theme
@@ -227,13 +259,16 @@ def _chart_page(ask: Ask, look: Look, name: str, draw: Drawer, lead: Callable[[M
     choice: dict[str, Any] = {}
     if is_scatter:
         across, up = read_axes(look, ranking, name.partition("/")[2], ask.query)
-        count = plotted_of(look, ranking, across, up).count
+        is_cost = across.startswith(COST)
+        count = 0 if is_cost else plotted_of(look, ranking, across, up).count
         choice = {
+            "is_cost": is_cost,
+            "of_metrics": addresses.board(look.name, "analyses", "efficiency", side="metrics"),
             "names": axis_names(look, ranking),
             "x": across,
             "y": up,
             "colour": ask.query.get("colour") == "generator",
-            "draw": read_drawing(ask.query, count),
+            "draw": "points" if is_cost else read_drawing(ask.query, count),
             "count": count,
             "action": addresses.chart(look.name, "scatter"),
         }

@@ -7,7 +7,8 @@ A column is a function from a generator's standing to a number, or None where it
         return standing.judged or None
 
 Packages add theirs by the entry point `billboards.columns`. A column that has no number for anybody isn't shown; all of
-them are sorted, pinned and hidden as metrics are.
+them are sorted, pinned and hidden as metrics are. What generators cost stands with the board and not in its ranking, so
+those columns are made for each board.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from importlib.metadata import entry_points
 
 from billboards.analyses._people import PEOPLE, PeopleColumn
 from billboards.analyses.rank import GeneratorStanding, Ranking
+from billboards.board import Board
+from billboards.board.costs import COSTS, Cost, amount_text
 from billboards.errors import InvalidInput
 
 GROUP = "billboards.columns"
@@ -37,6 +40,10 @@ class BoardColumn:
     value: Value
     #: Whether more is better, so that the best are shaded.
     shaded: bool = False
+    #: Whether less is better, so that the lowest stand first.
+    lower: bool = False
+    #: How a number is written; None is as scores are.
+    text: Callable[[float], str] | None = None
 
     def explained(self, ranking: Ranking) -> tuple[str, ...]:
         """What a reader learns of the column who asks for more."""
@@ -77,17 +84,56 @@ def people_column(ranking: Ranking, key: str) -> PeopleColumn | None:
     return dict(zip(keys, columns, strict=True)).get(key)
 
 
-def column_reader(ranking: Ranking, key: str) -> Value:
-    """What reads a generator's number in a column: a metric's, a human dimension's, or one that is declared here."""
-    column = board_columns().get(key)
+#: Columns that are no metrics', by their names.
+Own = Mapping[str, BoardColumn]
+
+
+def own_columns(board: Board | None = None) -> Own:
+    """Every declared column, and what the generators of a board cost, where anybody stated it."""
+    return {**board_columns(), **({} if board is None else cost_columns(board))}
+
+
+def cost_columns(board: Board) -> Own:
+    """A column for each cost that somebody stated of a generator."""
+    columns = {}
+    for name, cost in COSTS.items():
+        stated = {g.name: value for g in board.generators if (value := getattr(g, name)) is not None}
+        if stated:
+            columns[cost.head] = _cost_column(cost, stated)
+    return columns
+
+
+def _cost_column(cost: Cost, stated: Mapping[str, float]) -> BoardColumn:
+    words = f"{cost.title.capitalize()}: {cost.unit}, as its authors state it. Less is better; a dash is unknown."
+
+    def value(standing: GeneratorStanding) -> float | None:
+        return stated.get(standing.name)
+
+    return BoardColumn(name=cost.head, explanation=words, value=value, lower=True, text=amount_text)
+
+
+def column_reader(ranking: Ranking, key: str, own: Own) -> Value:
+    """What reads a generator's number in a column: a metric's, a human dimension's, or one that is declared here.
+
+    Where less is better the number is turned, so that the best is the highest.
+    """
+    column = own.get(key)
     if column is not None:
-        return column.value
+        return _turned(column.value) if column.lower else column.value
     judged = people_column(ranking, key)
     if judged is not None:
         return lambda standing: judged.mean(standing.name)
     if has_corpus_values(ranking, key):
         return lambda standing: standing.corpus.get(key)
     return lambda standing: standing.scores.get(key)
+
+
+def _turned(read: Value) -> Value:
+    def value(standing: GeneratorStanding) -> float | None:
+        number = read(standing)
+        return None if number is None else 0.0 - number
+
+    return value
 
 
 def has_corpus_values(ranking: Ranking, key: str) -> bool:

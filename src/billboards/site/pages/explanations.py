@@ -74,6 +74,12 @@ EXPLANATIONS = {
         reading="Less is cheaper. A dash means that nobody stated it, not that it is free.",
         caution="Nobody here checks it, and prices change.",
     ),
+    "parameters": Explanation(
+        name="Parameters",
+        what="How many trained numbers the model behind a metric or a generator has, as its authors state it.",
+        reading="M is a million, B a thousand million. Fewer run on smaller machines.",
+        caution="It is no measure of quality, nor of speed: models of one size may differ much in both.",
+    ),
     "front": Explanation(
         name="Pareto front",
         what="Entries that no other beats: none is as good for less, and none is better for the same cost.",

@@ -17,6 +17,7 @@ from billboards.analyses.efficiency import card_of, seconds_per_output
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.overrating import OverratingEstimate, verdict
 from billboards.analyses.rank import MetricStanding, Ranking
+from billboards.board.costs import amount_text
 from billboards.errors import InvalidInput
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.boards.masked import Look
@@ -57,9 +58,10 @@ SORTS: Mapping[str, Callable[[MetricLine], float | str | None]] = {
     "ensemble": lambda line: line.ensemble,
     "speed": lambda line: line.speed,
     "price": lambda line: line.price,
+    "parameters": lambda line: line.parameters,
 }
 #: What begins at the top; everything else begins with the highest.
-ASCENDING = ("rank", "metric", "speed", "price")
+ASCENDING = ("rank", "metric", "speed", "price", "parameters")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,11 +105,13 @@ class MetricLine:
     #: Correlation with the ensemble, over all outputs.
     ensemble: float | None = None
     ensemble_text: str = ""
-    #: Seconds per output here, and the stated price of a thousand.
+    #: Seconds per output here, the stated price of a thousand, and the stated size of its model.
     speed: float | None = None
     speed_text: str = ""
     price: float | None = None
     price_text: str = ""
+    parameters: float | None = None
+    parameters_text: str = ""
     summary: str = ""
     #: What was found of its scores or of what it rewards.
     wrong: str = ""
@@ -222,6 +226,8 @@ def _line(
         speed_text="–" if speed is None else seconds_text(speed),
         price=None if card is None else card.price,
         price_text="–" if card is None or card.price is None else f"${card.price:,.4g}",
+        parameters=None if card is None else card.parameters,
+        parameters_text="–" if card is None or card.parameters is None else amount_text(card.parameters),
         summary="" if card is None else card.summary,
         wrong=look.recomputed.get(metric.name, ""),
         audit=audit.level if audit is not None and audit.signature == metric.signature else "",

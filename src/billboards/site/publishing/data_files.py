@@ -7,12 +7,13 @@ They hold what the downloads of a visitor hold, and no more; scores stand in a f
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from billboards.show.living import ADDRESS
 from billboards.site.boards.masked import Look
 from billboards.site.pages.explorer import PEOPLE
 from billboards.site.pages.instances import CLIPPED
@@ -85,6 +86,62 @@ def pairs_script(pairs: Sequence[tuple[str, str]], board: str, reach: Reach) -> 
     """Where the comparison of each pair lies."""
     found = ((first, second, reach(_pair(board, first, second))) for first, second in pairs)
     return _script("pairs", [entry for entry in found if entry[2] is not None])
+
+
+def compared_script(look: Look, reach: Reach) -> str:
+    """What a comparison in the browser says of metrics beside their scores: their rank and agreement on the board."""
+    ranking, home = look.ranking, ("boards", look.name)
+    standings = () if ranking is None or not look.judged else ranking.metrics
+    metrics = [
+        {
+            "name": standing.name,
+            "page": reach(Address((*home, "metrics", standing.name))),
+            "rank": standing.rank,
+            "agreement": _rounded(standing.correlation),
+            "interval": None if standing.interval is None else [_rounded(end) for end in standing.interval],
+            "n": standing.n,
+        }
+        for standing in standings
+    ]
+    return _script("compared", {"generators": [g.name for g in look.board.generators], "metrics": metrics})
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None or np.isnan(value) else float(f"{value:.6g}")
+
+
+#: Before a chart's specifications, which follow as JSON up to the last two characters.
+_CHART = "(window.billboardsData??={})[%s]="
+
+
+def chart_script(name: str, themes: Mapping[str, Any], lead: Callable[[str], str | None]) -> str:
+    """The specifications of a chart, by theme, under the name of its file; links of its points lead as `lead` says."""
+    text = json.dumps({theme: _led(spec, lead) for theme, spec in themes.items()}, ensure_ascii=False)
+    return f"{_CHART % json.dumps(name)}{text};\n"
+
+
+def shared_points(themes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Specifications whose points stand once: they are named by their content, and most are those of both themes."""
+    points = {name: rows for spec in themes.values() for name, rows in spec.get("datasets", {}).items()}
+    own = {theme: {key: part for key, part in spec.items() if key != "datasets"} for theme, spec in themes.items()}
+    return {**own, "datasets": points}
+
+
+def read_chart(script: str) -> dict[str, Any]:
+    """The specifications in a script that `chart_script` wrote."""
+    themes: dict[str, Any] = json.loads(script[script.index("]=") + 2 :].removesuffix(";\n"))
+    return themes
+
+
+def _led(part: Any, lead: Callable[[str], str | None]) -> Any:
+    """A part of a specification with the links of its points led elsewhere; a point that leads nowhere has none."""
+    if isinstance(part, list):
+        return [_led(inner, lead) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    led = {key: _led(value, lead) for key, value in part.items() if key != ADDRESS}
+    target = lead(str(part[ADDRESS])) if ADDRESS in part else None
+    return led if target is None else {**led, ADDRESS: target}
 
 
 def _pair(board: str, first: str, second: str) -> Address:

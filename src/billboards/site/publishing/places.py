@@ -19,8 +19,8 @@ from billboards.site.web.addresses import asked
 NOT_FOR_READERS = frozenset({"submissions", "events", "matching", "changes", "settings", "campaigns"})
 #: Pages of the whole site that readers have.
 FOR_READERS = frozenset({"help", "advice", "suites", "static", "embed", "boards", "api"})
-#: Scripts that wait for a server, or fetch files as no page from a disk may: there charts stay pictures.
-LIVE_SCRIPTS = frozenset({"annotate.js", "campaign.js", "changes.js", "charts.js", "live.js"})
+#: Scripts that wait for a server.
+LIVE_SCRIPTS = frozenset({"annotate.js", "campaign.js", "changes.js", "live.js"})
 #: Pages of the list of outputs that are written; the script searches all of them.
 MOST_LISTED = 20
 #: Words of a board's address that stand for one part of it.

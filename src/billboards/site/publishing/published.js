@@ -37,27 +37,209 @@
     return made;
   }
 
-  // Comparisons: each pair is a page of its own.
+  // Comparisons: two have a page of their own where it was published. All others are made here of the published scores,
+  // and stand in the address behind #, so that they can be shared.
+  const MOST = 6;
+  const DIFFERENT = 8;
+
+  const wordsOf = (names, by) => new URLSearchParams([...names.map((name) => ["of", name]), ...(by ? [["by", by]] : [])]);
+
   async function compare(form) {
     const values = new FormData(form);
-    const [first, second] = ["of", "first", "second"].flatMap((word) => values.getAll(word));
+    const names = ["of", "first", "second"].flatMap((word) => values.getAll(word)).map((name) => name.trim()).filter(Boolean);
     const note = form.querySelector("[role=status]") ?? form.appendChild(element("p", "", "small"));
     note.setAttribute("role", "status");
-    if (first === second) {
-      note.textContent = "Choose two different ones.";
+    note.textContent = "";
+    if (new Set(names).size < names.length || names.length < 2) {
+      note.textContent = "Choose two different ones, or more.";
       return;
     }
     const pairs = await load("pairs");
-    const pair = pairs.find(([a, b]) => (a === first && b === second) || (a === second && b === first));
+    const [first, second] = names;
+    const pair = names.length === 2 && pairs.find(([a, b]) => (a === first && b === second) || (a === second && b === first));
     if (pair) location.href = link(pair[2], "").href;
-    else note.textContent = "This pair was not published. “billboards compare” computes it from the downloaded board.";
+    else location.href = `${link("compare.html", "").href}#${wordsOf(names)}`;
   }
   for (const form of document.querySelectorAll("form[data-compare]")) {
+    const fields = [...form.querySelectorAll("div > [name=of]")];
+    // Fields for more names than the page came with; an empty one names nobody.
+    for (let k = fields.length; k > 1 && k < MOST; k += 1) {
+      const copy = fields.at(-1).parentElement.cloneNode(true);
+      const [label, field] = [copy.querySelector("label"), copy.querySelector("[name=of]")];
+      label.textContent = label.textContent.replace(/\d+\s*$/, k + 1);
+      field.id = label.htmlFor = field.id.replace(/\d+$/, k + 1);
+      field.required = false;
+      if (field.options && field.options[0].value !== "") field.prepend(new Option("–", ""));
+      field.value = "";
+      form.querySelector("button").parentElement.before(copy);
+    }
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       compare(form);
     });
   }
+
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+  function pearson(pairs) {
+    if (pairs.length < 2) return null;
+    const [first, second] = [mean(pairs.map(([a]) => a)), mean(pairs.map(([, b]) => b))];
+    const sum = (product) => pairs.reduce((total, pair) => total + product(pair), 0);
+    const spread = Math.sqrt(sum(([a]) => (a - first) ** 2) * sum(([, b]) => (b - second) ** 2));
+    return spread ? sum(([a, b]) => (a - first) * (b - second)) / spread : null;
+  }
+
+  function figures(title, heads, rows) {
+    const made = element("table", null, "stacked");
+    const caption = made.createCaption();
+    caption.append(element("span", title));
+    const head = made.createTHead().insertRow(), body = made.createTBody();
+    heads.forEach((words, k) => {
+      const cell = element("th", words, k ? "" : "left");
+      cell.scope = "col";
+      head.append(cell);
+    });
+    for (const row of rows) {
+      const line = body.insertRow();
+      row.forEach((value, k) => {
+        const cell = element("td", value instanceof Node ? null : value, [k ? "" : "left", value === "–" ? "missing" : ""].join(" ").trim());
+        if (value instanceof Node) cell.append(value);
+        cell.dataset.label = heads[k];
+        line.append(cell);
+      });
+    }
+    return made;
+  }
+
+  // Scores of every metric, one file after the other: a board may have many.
+  async function everyScore(data, tell) {
+    const scored = [];
+    for (const [k, name] of data.metrics.entries()) {
+      tell(`Reading the scores of ${name} (${k + 1} of ${data.metrics.length}) …`);
+      scored.push({ name, ...(await load(`scores-${k}`)) });
+    }
+    return scored;
+  }
+
+  // Means on the instances that all of them have.
+  function meansOf(scores, rows) {
+    const shared = scores[0].map((_, k) => k).filter((k) => rows.every((r) => scores[r][k] !== null));
+    return { n: shared.length, means: rows.map((r) => (shared.length ? mean(shared.map((k) => scores[r][k])) : null)) };
+  }
+
+  const placesOf = (values) => (values.some((value) => Math.abs(value ?? 0) >= 10) ? 2 : 3);
+
+  function compareGenerators(data, scored, names, by) {
+    const rows = names.map((name) => data.rows.findIndex(([row]) => row === name));
+    const people = scored.find((one) => one.people)?.people;
+    const every = [...(people ? [{ name: "people", scores: people, lower: false }] : []), ...scored];
+    const lines = every.flatMap(({ name, scores, lower }) => {
+      const { n, means } = meansOf(scores, rows);
+      const places = placesOf(means);
+      return n ? [[`${name}${lower ? " ↓" : ""}`, ...means.map((value) => number(value, places)), n.toLocaleString("en")]] : [];
+    });
+    const table = figures("Means on the instances that all have", ["score", ...names, "n"], lines);
+    const chosen = every.find(({ name }) => name === by) ?? every[0];
+    return [table, ...differentTexts(data, chosen, every, rows, names)];
+  }
+
+  // The instances on which the scores of the chosen ones lie furthest apart.
+  function differentTexts(data, chosen, every, rows, names) {
+    const spreads = data.instances.flatMap((_, k) => {
+      const values = rows.map((r) => chosen.scores[r][k]);
+      return values.includes(null) ? [] : [[Math.max(...values) - Math.min(...values), k]];
+    });
+    spreads.sort(([a, one], [b, other]) => b - a || one - other);
+    const choice = element("form", null, "filters");
+    const label = element("label", "decide by"), select = element("select");
+    select.id = label.htmlFor = "by-here";
+    for (const { name } of every) {
+      const option = element("option", name);
+      option.selected = name === chosen.name;
+      select.append(option);
+    }
+    select.addEventListener("change", () => {
+      location.hash = wordsOf(names, select.value);
+    });
+    const field = element("div");
+    field.append(label, select);
+    choice.append(field);
+    const list = element("ul", null, "texts");
+    for (const [, k] of spreads.slice(0, DIFFERENT)) {
+      const item = element("li", null, "card"), head = element("h3");
+      head.append(link(data.instances[k].page, data.instances[k].id));
+      item.append(head);
+      const places = placesOf(rows.map((r) => chosen.scores[r][k]));
+      rows.forEach((r, place) => {
+        const text = element("p");
+        text.append(element("strong", `${names[place]} `), element("span", `${number(chosen.scores[r][k], places)} `, "faint small"));
+        text.append((data.rows[r][2][k] ?? "").slice(0, data.clipped));
+        item.append(text);
+      });
+      list.append(item);
+    }
+    return [element("h2", `Where they differ most by ${chosen.name}`), choice, list];
+  }
+
+  function compareMetrics(data, scored, compared, names) {
+    const chosen = names.map((name) => scored[data.metrics.indexOf(name)]);
+    const values = chosen.map(({ scores, lower }) => scores.flat().map((value) => (value === null ? null : lower ? -value : value)));
+    const shared = values[0].map((_, k) => k).filter((k) => values.every((one) => one[k] !== null));
+    const lines = names.map((name, a) => {
+      const { page, rank, agreement, interval } = compared.metrics.find((metric) => metric.name === name);
+      const range = interval ? `${number(interval[0], 3)} to ${number(interval[1], 3)}` : "–";
+      const against = names.map((_, b) => (a === b ? "–" : number(pearson(shared.map((k) => [values[a][k], values[b][k]])), 3)));
+      return [link(page, name), rank === null ? "–" : String(rank), number(agreement, 3), range, ...against];
+    });
+    const heads = ["metric", "rank", "agreement with people", "95% interval", ...names.map((name) => `with ${name}`)];
+    const words =
+      "Rank, agreement and interval are the board’s own. “With” is Pearson’s correlation of two metrics over the " +
+      `${shared.length.toLocaleString("en")} outputs that all of them score; higher is better in all of them.`;
+    return [figures("Metrics side by side", heads, lines), element("p", words, "small faint")];
+  }
+
+  async function pairLinks(names) {
+    const pairs = (await load("pairs")).filter(([a, b]) => names.includes(a) && names.includes(b));
+    if (!pairs.length) return [];
+    const list = element("ul");
+    for (const [a, b, page] of pairs) {
+      const item = element("li");
+      item.append(link(page, `${a} against ${b}`));
+      list.append(item);
+    }
+    return [element("h2", "Every two, with tests of significance"), list];
+  }
+
+  async function compareHere() {
+    const asked = new URLSearchParams(location.hash.slice(1)), names = asked.getAll("of").slice(0, MOST);
+    const forms = [...document.querySelectorAll("form[data-compare]")];
+    if (names.length < 2 || !forms.length || !location.pathname.endsWith("/compare.html")) return;
+    const place = document.getElementById("compared") ?? element("section");
+    place.id = "compared";
+    forms.at(-1).after(place);
+    const status = element("p");
+    status.setAttribute("role", "status");
+    place.replaceChildren(status);
+    const tell = (words) => { status.textContent = words; };
+    try {
+      const [data, compared] = [await load("outputs"), await load("compared")];
+      const areGenerators = names.every((name) => compared.generators.includes(name));
+      if (!areGenerators && !names.every((name) => compared.metrics.some((metric) => metric.name === name))) {
+        tell("Choose generators only, or metrics only, of this board.");
+        return;
+      }
+      const scored = await everyScore(data, tell);
+      const shown = areGenerators
+        ? compareGenerators(data, scored, names, asked.get("by"))
+        : compareMetrics(data, scored, compared, names);
+      const title = element("h2", `${names.slice(0, -1).join(", ")} and ${names.at(-1)} compared`);
+      const words = element("p", "Computed here, in your browser, from the published scores; differences are not tested.", "small faint");
+      place.replaceChildren(title, words, ...shown, ...(await pairLinks(names)));
+    } catch (error) {
+      tell(`This board can't be compared here: ${error.message}.`);
+    }
+  }
+  addEventListener("hashchange", compareHere);
 
   // Outputs: found in all texts of the board.
   const PAGE = 25;
@@ -287,4 +469,5 @@
   });
 
   for (const hidden of document.querySelectorAll("[data-for-scripts]")) hidden.hidden = false;
+  compareHere();
 })();

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from html import escape, unescape
 from urllib.parse import quote, urlsplit
 
@@ -17,6 +17,8 @@ from billboards.site.publishing.places import Address, read_address
 
 #: Where the stylesheet and the script of published pages lie.
 STYLES, SCRIPT = "static/site.css", "static/published.js"
+#: What draws charts; the interpreter of expressions, which a server's content policy asks for, is not among them.
+LIBRARIES = ("vega.min.js", "vega-lite.min.js")
 _TAG = re.compile(r"<(a|link|img|source|script|iframe|meta|button)\b([^>]*)>", re.I)
 _ATTRIBUTE = re.compile(r'\b(href|src|srcset|action|content)="([^"]*)"')
 _LINK = re.compile(r"<a\b([^>]*)>(.*?)</a>", re.S)
@@ -24,13 +26,18 @@ _FORM = re.compile(r"<form\b([^>]*)>(.*?)</form>", re.S)
 _STYLE = re.compile(r"<style>.*?</style>\n?", re.S)
 _PRELOAD = re.compile(r'<link rel="preload"[^>]*>\n?')
 _CHANGED = re.compile(r'<div class="note good" id="changed".*?</div>\n?', re.S)
-_MODULE = re.compile(r'<script type="module"[^>]*? src="([^"]*)"[^>]*></script>')
-_LIVING = re.compile(r' data-chart="[^"]*"')
+_MODULE = re.compile(r'<script type="module"([^>]*?) src="([^"]*)"([^>]*)></script>')
+_LIVING = re.compile(r' data-chart="([^"]*)"')
+_LIBRARIES = re.compile(r'(<script type="module" id="living"[^>]*?) data-files="([^"]*)"([^>]*></script>)')
 _SELECT = re.compile(r'<label[^>]*>([^<]*)</label>\s*<select[^>]*name="([^"]*)">(.*?)</select>', re.S)
 _NAMES = re.compile(r'<select[^>]*name="of">(.*?)</select>', re.S)
-#: Fields for a third name and more, and the words about them: pairs are published.
-_THIRD = re.compile(r'<div><label for="[gm]-[3-9]">.*?</div>\n?', re.S)
-_SEVERAL = re.compile(r"<p>Choose two to \d+ generators, or two to \d+ metrics\.</p>")
+_SEVERAL = re.compile(r"<p>(Choose two to (?:\d+) generators, or two to (?:\d+) metrics\.)</p>")
+#: What is said of comparisons on their page.
+COMPARED = (
+    "Comparisons of two that were published have a page each, with tests of significance. All others are computed "
+    "here, in your browser, from the published scores: means, correlations and the texts that differ most, without "
+    "tests."
+)
 _OPTION = re.compile(r'<option value="([^"]*)"[^>]*>([^<]*)</option>')
 _TAB = re.compile(r'<li><span class="unpublished">[^<]*</span></li>\n?')
 _COLUMNS = '<details class="columns" id="columns">'
@@ -53,23 +60,49 @@ def links_of(page: str) -> Iterator[str]:
                 yield unescape(value.split(" ")[0])
 
 
-def rewrite(page: str, address: Address, own: str, place: Place, *, base: str = "") -> str:
-    """The page of an address as the file `own`, its links relative to it; whole addresses begin with `base`."""
+def charts_of(page: str) -> Iterator[str]:
+    """The addresses of the specifications of a page's charts."""
+    yield from (unescape(address) for address in _LIVING.findall(page))
+
+
+def rewrite(
+    page: str, address: Address, own: str, place: Place, *, base: str = "", charts: Mapping[str, str] | None = None
+) -> str:
+    """The page of an address as the file `own`, its links relative to it; whole addresses begin with `base`.
+
+    `charts` are the files of specifications by their addresses; a chart without one stays a picture.
+    """
     up = "../" * own.count("/")
     page = _STYLE.sub(f'<link rel="stylesheet" href="{up}{STYLES}">\n', page, count=1)
     page = _PRELOAD.sub("", page)
     page = _CHANGED.sub("", page)
-    page = _LIVING.sub("", page)
-    page = _SEVERAL.sub("<p>Choose two generators, or two metrics.</p>", page)
+    page = _LIVING.sub(lambda chart: _living(unescape(chart[1]), own, charts or {}), page)
+    page = _LIBRARIES.sub(lambda script: _libraries(script, up), page)
+    page = _SEVERAL.sub(lambda words: f"<p {FOR_SCRIPTS}>{words[1]} {COMPARED}</p>", page)
     page = _FORM.sub(lambda form: _rewrite_form(form[1], form[2], address, own, place), page)
     page = page.replace(_COLUMNS, _COLUMNS.replace(">", f" {FOR_SCRIPTS}>"))
     page = _LINK.sub(lambda link: _rewrite_link(link[1], link[2], own, place), page)
-    page = _MODULE.sub(lambda script: _rewrite_script(script[1], own, place), page)
+    page = _MODULE.sub(lambda script: _rewrite_script(script, own, place), page)
     page = _TAG.sub(lambda tag: _rewrite_tag(tag, own, place), page)
     page = _TAB.sub("", page)
     page = _whole(page, base, place) if base else page
     board = "" if address.board is None else f' data-board="{posixpath.dirname(place(_home(address)) or "")}"'
     return page.replace("</head>", f'<script defer src="{up}{SCRIPT}" data-up="{up}"{board}></script>\n</head>', 1)
+
+
+def _living(asked: str, own: str, charts: Mapping[str, str]) -> str:
+    """Where a page finds the specification of a chart, and the name that it has there."""
+    target = charts.get(asked)
+    if target is None:
+        return ""
+    way = quote(posixpath.relpath(target, posixpath.dirname(own) or "."))
+    return f' data-chart="{escape(way)}" data-name="{escape(target)}"'
+
+
+def _libraries(script: re.Match[str], up: str) -> str:
+    """The script that brings charts to life, with its libraries beside it; from a disk no module can be loaded."""
+    files = " ".join(f"{up}static/{name}" for name in LIBRARIES)
+    return f'{script[1]} data-files="{files}"{script[3]}'
 
 
 def _whole(page: str, base: str, place: Place) -> str:
@@ -138,9 +171,9 @@ def _rewrite_tag(tag: re.Match[str], own: str, place: Place) -> str:
     return "" if gone and name != "a" else f"<{name}{rewritten}>"
 
 
-def _rewrite_script(source: str, own: str, place: Place) -> str:
-    way = relative(unescape(source), own, place)
-    return "" if way is None else f'<script defer src="{escape(way)}"></script>'
+def _rewrite_script(script: re.Match[str], own: str, place: Place) -> str:
+    way = relative(unescape(script[2]), own, place)
+    return "" if way is None else f'<script defer{script[1]} src="{escape(way)}"{script[3]}></script>'
 
 
 def _rewrite_form(attributes: str, inner: str, address: Address, own: str, place: Place) -> str:
@@ -157,7 +190,6 @@ def _rewrite_form(attributes: str, inner: str, address: Address, own: str, place
     rest = () if asked is None else asked.rest
     if rest == ("compare",) and ('name="second"' in inner or 'aria-label="Compare ' in attributes):
         every = _every_pair(inner, address, own, place) if address.rest == ("compare",) and not address.query else ""
-        inner = _THIRD.sub("", inner)
         return f"<form{_without(attributes, 'action')} data-compare {FOR_SCRIPTS}>{inner}</form>{every}"
     if rest == ("instances",) and 'name="text"' in inner:
         return f"<form{attributes} data-explore {FOR_SCRIPTS}>{inner}</form>"

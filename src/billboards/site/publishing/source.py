@@ -7,12 +7,14 @@ new one that of SOURCE_DATE_EPOCH where it is set, else of the folder's latest f
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from sqlalchemy import delete
@@ -27,6 +29,8 @@ from billboards.site.accounts.access import local_viewer
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import hides_judgments, live_board
 from billboards.site.boards.refresh import basis, cause_between, moves_between
+from billboards.site.cache import Cache
+from billboards.site.database.engine import Database
 from billboards.site.database.schema import rankings, standings
 from billboards.site.settings import SiteSettings
 from billboards.site.site import NOT_THE_BOARD, Published, Site, open_site
@@ -86,6 +90,25 @@ def for_visitors(site: Site, *, title: str = "", base_url: str = "", submit_to: 
     site.start_token = None
     site.published = Published(submit_to=submit_to, signs=signs)
     return site
+
+
+@contextmanager
+def one_board(site: Site, board: str, *, base_url: str = "", submit_to: str = "") -> Iterator[Site]:
+    """One board of a site that runs, beside it: as visitors see it, without the other boards and the suites.
+
+    The site itself stays as it is. What it says of its own address is left out: the files will be somewhere else.
+    """
+    database = Database(site.database.url)
+    try:
+        own = dataclasses.replace(
+            site, database=database, suites=(), cache=Cache(), lock=RLock(), settings=site.settings.model_copy()
+        )
+        own = for_visitors(own, signs=True, submit_to=submit_to)
+        own.settings = own.settings.model_copy(update={"base_url": base_url.rstrip("/")})
+        own.published = dataclasses.replace(own.published or Published(), only=frozenset({board}))
+        yield own
+    finally:
+        database.close()
 
 
 def folder_time(folder: Path) -> float:

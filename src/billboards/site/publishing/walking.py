@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -22,9 +23,17 @@ from billboards.errors import StoreFailed
 from billboards.site.accounts.access import VISITOR
 from billboards.site.boards.masked import Look
 from billboards.site.pages.board_view import Filter, filter_selects
-from billboards.site.publishing.data_files import outputs_script, pairs_script, score_scripts
+from billboards.site.publishing.data_files import (
+    chart_script,
+    compared_script,
+    outputs_script,
+    pairs_script,
+    read_chart,
+    score_scripts,
+    shared_points,
+)
 from billboards.site.publishing.places import PARTS, Address, Choice, Files, neighbours, read_address
-from billboards.site.publishing.rewriting import SCRIPT, STYLES, links_of, rewrite
+from billboards.site.publishing.rewriting import LIBRARIES, SCRIPT, STYLES, charts_of, links_of, relative, rewrite
 from billboards.site.site import Site
 from billboards.site.web.addresses import board as board_address
 from billboards.site.web.app import create_app
@@ -33,6 +42,8 @@ from billboards.site.web.rendering import FONT, static_file
 
 #: Pairs of each side of a board that are compared by default, and parts of it that are ranked.
 MOST_PAIRS, MOST_PARTS = 150, 60
+#: Bytes of a chart's specification above which it stays a picture: thousands of points would outgrow the pages.
+MOST_CHART = 2**20
 
 #: Told of each page: how many are written, how many there are, and seconds left.
 Tell = Callable[[int, int, float], None]
@@ -55,6 +66,7 @@ def choose(
     pages: Pages,
     *,
     instances: str = "all",
+    most_instances: int | None = None,
     pairs: int = MOST_PAIRS,
     parts: bool = True,
     analyses: bool = True,
@@ -63,7 +75,7 @@ def choose(
     looks = {board.name: pages.look(board.name, VISITOR) for board in site.boards()}
     choice = Choice(
         boards=tuple(looks),
-        instances={name: _instances(look, instances) for name, look in looks.items()},
+        instances={name: _instances(look, instances, most_instances) for name, look in looks.items()},
         pairs={name: frozenset(_pairs(look, pairs)) for name, look in looks.items()},
         parts=parts,
         analyses=analyses,
@@ -71,8 +83,9 @@ def choose(
     return choice, looks
 
 
-def _instances(look: Look, wanted: str) -> frozenset[str]:
-    """The instances whose pages are written: all, those that people judged, the first so many, or none."""
+def _instances(look: Look, wanted: str, most: int | None = None) -> frozenset[str]:
+    """The instances whose pages are written: all, those that people judged, the first so many, or none; not more than
+    `most`, in the board's order."""
     ids = [instance.id for instance in look.board.instances]
     if wanted == "none":
         return frozenset()
@@ -80,8 +93,8 @@ def _instances(look: Look, wanted: str) -> frozenset[str]:
         if not look.judged:
             return frozenset()
         judged = np.flatnonzero(np.isfinite(look.matrix.view.human).any(axis=0))
-        return frozenset(ids[int(k)] for k in judged)
-    return frozenset(ids if wanted == "all" else ids[: int(wanted)])
+        return frozenset([ids[int(k)] for k in judged][:most])
+    return frozenset(ids[:most] if wanted == "all" else ids[: int(wanted)][:most])
 
 
 def _pairs(look: Look, most: int) -> Iterable[tuple[str, str]]:
@@ -130,6 +143,8 @@ class Walk:
     outcome: Outcome = field(default_factory=Outcome)
     kept: dict[Address, str] = field(default_factory=dict)
     html: list[Address] = field(default_factory=list)
+    #: Files of charts by the addresses of their specifications.
+    charts: dict[str, str] = field(default_factory=dict)
     is_stopped: bool = False
 
     async def ask_all(self, client: httpx.AsyncClient, seeds: Sequence[Address], tell: Tell) -> None:
@@ -146,6 +161,9 @@ class Walk:
                     waiting.append(target)
             done = len(seen) - len(waiting)
             tell(done, len(seen), (time.monotonic() - began) / done * len(waiting))
+        for address in [] if self.is_stopped else list(self.charts):
+            await self._ask_chart(client, address)
+            tell(len(seen), len(seen), 0.0)
 
     async def _ask(self, client: httpx.AsyncClient, address: Address) -> list[str]:
         answer = await client.get(str(address), headers={"accept": "*/*" if _is_data(address) else "text/html"})
@@ -159,14 +177,37 @@ class Walk:
         if not is_page:
             return []
         self.html.append(address)
+        self.charts |= dict.fromkeys(charts_of(answer.text), "")
         return list(links_of(answer.text))
+
+    async def _ask_chart(self, client: httpx.AsyncClient, asked: str) -> None:
+        """Put the specifications of a chart down, of both themes in one script; a large one stays a picture."""
+        del self.charts[asked]
+        address = read_address(asked)
+        if address is None or address.board not in self.choice.boards:
+            return
+        themes: dict[str, Any] = {}
+        for theme in ("light", "dark"):
+            answer = await client.get(f"{asked}{'&' if '?' in asked else '?'}theme={theme}")
+            if answer.status_code != 200 or len(answer.content) > MOST_CHART:
+                return
+            themes[theme] = answer.json()
+        own = self.files.of(address, is_page=False).removesuffix(".json") + ".chart.js"
+        self.charts[asked] = own
+        self.write(own, chart_script(own, shared_points(themes), lambda link: link).encode())
 
     def rewrite_all(self) -> None:
         """Make the links of all pages relative, and put what they need beside them."""
         for address in self.html:
             own = self.kept[address]
             page = (self.target / own).read_text("utf-8")
-            self.write(own, rewrite(page, address, own, self.place, base=self.base).encode(), again=True)
+            rewritten = rewrite(page, address, own, self.place, base=self.base, charts=self.charts)
+            self.write(own, rewritten.encode(), again=True)
+        for own in self.charts.values():
+            script = (self.target / own).read_text("utf-8")
+            themes = read_chart(script)
+            content = chart_script(own, themes, lambda link, own=own: relative(link, own, self.place))
+            self.write(own, content.encode(), again=True)
         self.outcome.pages = len(self.html)
         self.outcome.instances = sum(a.rest[:1] == ("instances",) and len(a.rest) > 1 for a in self.html)
         for own in self.kept.values():
@@ -188,6 +229,8 @@ class Walk:
         self.write(STYLES, static_file("site.css"))
         self.write(f"static/{FONT}", static_file(FONT))
         self.write(SCRIPT, static_file("published.js"))
+        for name in (*LIBRARIES, "vega-licence.txt") if self.charts else ():
+            self.write(f"static/{name}", static_file(name))
         # Some hosts leave out what their own generator of pages does not know.
         self.write(".nojekyll", b"")
         for name, look in self.looks.items():
@@ -200,6 +243,7 @@ class Walk:
                 own = self.kept.get(address)
                 return None if own is None else own.removeprefix(f"{root}/")
 
+            self.write(f"{root}/data/compared.js", compared_script(look, reach).encode())
             self.write(f"{root}/data/pairs.js", pairs_script(sorted(self.choice.pairs[name]), name, reach).encode())
             outputs = outputs_script(look, reach)
             if outputs is not None:
@@ -236,6 +280,7 @@ def write_site(
     target: Path,
     *,
     instances: str = "all",
+    most_instances: int | None = None,
     pairs: int = MOST_PAIRS,
     parts: bool = True,
     analyses: bool = True,
@@ -243,7 +288,15 @@ def write_site(
 ) -> Outcome:
     """Write the pages of a site that answers as to visitors into an empty folder."""
     app = create_app(site)
-    choice, looks = choose(site, app.state.pages, instances=instances, pairs=pairs, parts=parts, analyses=analyses)
+    choice, looks = choose(
+        site,
+        app.state.pages,
+        instances=instances,
+        most_instances=most_instances,
+        pairs=pairs,
+        parts=parts,
+        analyses=analyses,
+    )
     walk = Walk(choice=choice, looks=looks, target=target, base=site.settings.base_url)
 
     async def ask() -> None:

@@ -39,6 +39,7 @@ from billboards.metrics.discovery import installed_metric, part_names
 from billboards.site.accounts.access import Viewer, may, require
 from billboards.site.accounts.records import Account
 from billboards.site.boards import registry
+from billboards.site.boards.budgets import CARDS, check_budgets, is_raised, purse_of
 from billboards.site.boards.live import board_metrics, folder_board, hides_judgments, live_board
 from billboards.site.database import trail
 from billboards.site.database.schema import cell_failures
@@ -206,6 +207,9 @@ def prepare_metric(
         settings["manifest"] = dict(manifest)
     if declared.gpu:
         check_vetted(site, account.name, hashlib.sha256(raw).hexdigest())
+        purse = purse_of(site, registered.name, read_board_settings(registered.settings), CARDS)
+        if purse.left() <= 0.0:
+            raise Refused(f"programs for graphics cards are not taken now: it would pass {purse.words}")
         settings["gpu"] = True
     return Ready(
         registered=registered,
@@ -641,14 +645,17 @@ def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str
             raise InvalidSettings("settings", [words], [("by",)])
         if "metrics" in changes:
             _check_metrics(settings.metrics or ())
-        before = read_board_settings(registered.settings).document()
+        before = read_board_settings(registered.settings)
+        check_budgets(before, settings, site.settings)
+        if is_raised(before, settings, site.settings):
+            connection.execute(delete(cell_failures).where(cell_failures.c.board == board))
         registry.change_board(
             connection,
             board,
             "board.settings",
             actor=viewer.name,
             now=site.clock(),
-            detail={"changes": trail.changes(before, settings.document())},
+            detail={"changes": trail.changes(before.document(), settings.document())},
             settings=settings.document(),
         )
         return settings

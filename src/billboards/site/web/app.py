@@ -41,6 +41,7 @@ from billboards.site.pages import (
 )
 from billboards.site.pages import home as boards
 from billboards.site.publishing import pages as publishing
+from billboards.site.publishing import publication_pages
 from billboards.site.site import Site
 from billboards.site.submissions import forms as submitting
 from billboards.site.submissions import pages as submissions
@@ -89,6 +90,7 @@ PAGES = (
     protocol,
     messages,
     organising,
+    publication_pages,
     trail_pages,
     draft_pages,
     board,

@@ -19,6 +19,7 @@ from billboards.site.campaigns import protocol
 from billboards.site.campaigns import routes as campaigns
 from billboards.site.organise import draft_routes as drafts
 from billboards.site.pages import advice, analyses
+from billboards.site.publishing import publication_routes as publications
 from billboards.site.submissions import routes as submissions
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -28,6 +29,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     protocol.routes,
     annotating.router,
     drafts.router,
+    publications.router,
     analyses.routes,
     advice.routes,
 )

@@ -1,4 +1,4 @@
-"""Doing a job: check a submission, try a metric, compute a cell, rank a board.
+"""Doing a job: check a submission, try a metric, compute a cell, rank a board, fetch a draft, write a board's files.
 
 The result is written on the condition that the worker still holds the lease. A cell is computed here, a submitted
 program with its log and a way to stop it, or by an engine somewhere else. A fault of the platform is told from a fault
@@ -28,11 +28,12 @@ from billboards.errors import (
 )
 from billboards.metrics.base import Batch, Counts, Metric
 from billboards.metrics.executor import Executor, Result, Task, run_groups, run_task, run_together
+from billboards.metrics.judges.budget import allowed
 from billboards.run.mixing import keyed
 from billboards.run.program import ProgramMetric
 from billboards.run.trial import InProcessRuns, Trial, try_program
 from billboards.run.watched import WatchedMetric
-from billboards.site.boards import suite_rankings
+from billboards.site.boards import budgets, suite_rankings
 from billboards.site.boards.live import BlobTexts, live_board
 from billboards.site.boards.live_suites import live_suite, live_suites
 from billboards.site.boards.refresh import refresh
@@ -60,6 +61,7 @@ from billboards.site.work.worklist import (
     Kind,
     Plan,
     Scorer,
+    needs_gpu,
     plan_board,
     suite_basis,
     suite_standings,
@@ -88,13 +90,36 @@ def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False, engin
         return
     score = partial(_score, engine=engine)
     doing: Mapping[Kind, Callable[[Site, Job, Cancelled], None]]
-    doing = {"check": _check, "trial": _try, "cell": score, "refresh": _refresh, "suite": _rank_suite}
+    doing = {
+        "check": _check,
+        "trial": _try,
+        "cell": score,
+        "refresh": _refresh,
+        "suite": _rank_suite,
+        "draft": _fetch_draft,
+        "publish": _publish,
+    }
     try:
-        doing[job.kind](site, job, cancelled)
+        if job.kind in ("trial", "cell") and needs_gpu(job.submission):
+            _on_cards(site, job, cancelled, doing[job.kind])
+        else:
+            doing[job.kind](site, job, cancelled)
     except (StoreFailed, MissingPart, OSError) as error:
         log.error("%s: %s: %s", job, type(error).__name__, error)
         passes = isinstance(error, StoreAway) or (isinstance(error, OSError) and error.errno in FULL)
         (_try_again if passes else _give_up)(site, job, _public_reason(error))
+
+
+def _on_cards(site: Site, job: Job, cancelled: Cancelled, do: Callable[[Site, Job, Cancelled], None]) -> None:
+    """Run a program for graphics cards as long as the board's budget lasts; what it takes is counted as it runs."""
+    purse = budgets.purse_of(site, job.board, plan_board(site, job.board).settings, budgets.CARDS)
+    meter = budgets.Meter(purse, cancelled)
+    if purse.left() > 0.0:
+        do(site, job, meter)
+        meter.count()
+    if purse.left() <= 0.0:
+        # What was finished before is finished; a job that lost its lease by that is nobody's to give up.
+        _give_up(site, job, f"ended, because it would pass {purse.words}", times=site.settings.attempts)
 
 
 def _public_reason(error: StoreFailed | MissingPart | OSError) -> str:
@@ -257,8 +282,10 @@ def _score(site: Site, job: Job, cancelled: Cancelled, *, engine: Engine | None)
         running = Running(site, job, cancelled, mixing, quoting=_may_quote(site, plan, job.submission))
     else:
         running = Elsewhere(engine(cancelled))
+    purse = budgets.purse_of(site, job.board, plan.settings, budgets.JUDGES) if metric.card.making == "judge" else None
     try:
-        report = compute_cells(plan.board, LeasedCells(site, job), cells, running)
+        with allowed(purse):
+            report = compute_cells(plan.board, LeasedCells(site, job), cells, running)
     except InvalidInput as error:
         _fail_cell(site, job, f"{cell.row.name} can't be scored: {error}", platform=False)
         return
@@ -331,6 +358,20 @@ def _rank_suite(site: Site, job: Job, _: Cancelled) -> None:
         site.cache.put(SUITES_DONE, (name, audience), suite_state(now))
 
 
+def _fetch_draft(site: Site, job: Job, cancelled: Cancelled) -> None:
+    """Fetch a board of the catalogue that an owner is making."""
+    from billboards.site.organise.drafts import fetch_draft
+
+    fetch_draft(site, job.subject, cancelled)
+
+
+def _publish(site: Site, job: Job, cancelled: Cancelled) -> None:
+    """Write a board's files."""
+    from billboards.site.publishing.publications import write_files
+
+    write_files(site, job.board, cancelled)
+
+
 def _finish(
     site: Site,
     job: Job,
@@ -389,6 +430,14 @@ def _give_up(site: Site, job: Job, reason: str, *, times: int = 1) -> None:
         _fail_cell(site, job, reason, platform=True, times=times)
     elif job.submission is not None:
         _finish(site, job, "failed", reason=reason, log=reason, platform=True)
+    elif job.kind == "publish":
+        from billboards.site.publishing.publications import fail_files
+
+        fail_files(site, job.board, reason)
+    elif job.kind == "draft":
+        from billboards.site.organise.drafts import fail_draft
+
+        fail_draft(site, job.subject, reason)
     else:
         now = site.clock()
         with site.database.writing(boards=[job.board]) as connection:

@@ -53,6 +53,8 @@ from billboards.site.boards.refresh import compared_human, is_due
 from billboards.site.boards.snapshots import Audience
 from billboards.site.cache import Shelf
 from billboards.site.campaigns.rolling import admit_generators
+from billboards.site.organise.draft_records import waiting_drafts
+from billboards.site.publishing.publication_records import open_publications
 from billboards.site.settings import BoardSettings, read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
@@ -466,7 +468,7 @@ def progress(site: Site, submission: Submission) -> Progress:
     return Progress(len(waits) - len(missing), failed, len(waits), left if seconds else None)
 
 
-Kind = Literal["check", "trial", "cell", "refresh", "suite"]
+Kind = Literal["check", "trial", "cell", "refresh", "suite", "draft", "publish"]
 #: Which jobs a worker takes, by kind, for a cell by which, and by the submission whose program is run.
 Takes = Callable[[Kind, Cell[Scorer] | None, Submission | None], bool]
 #: The generation, with the suites there were, at which a board had nothing to do.
@@ -500,7 +502,7 @@ class Job:
         if self.cell is not None:
             more = f" and {len(self.companions)} more" if self.companions else ""
             what = f"{self.cell.metric.name} · {self.cell.row.name}{more}"
-        return f"{self.kind} {what} on {self.board}"
+        return f"{self.kind} {what}{f' on {self.board}' if self.board else ''}"
 
 
 @dataclass(frozen=True)
@@ -565,7 +567,20 @@ def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
             continue
         if job is not None:
             return job
-    return _next_suite(site, worker, takes) if files else None
+    return (_next_suite(site, worker, takes) if files else None) or _next_wish(site, worker, takes)
+
+
+#: What stands in the place of a board in the lease of a draft, which is none yet, and for what is leased of a board.
+NO_BOARD, FILES = "", "files"
+
+
+def _next_wish(site: Site, worker: str, takes: Takes) -> Job | None:
+    """What owners asked for by a button: a board to fetch, files to write once the boards are ranked."""
+    with site.database.reading() as connection:
+        wishes = [(NO_BOARD, _Candidate("draft", draft.name)) for draft in waiting_drafts(connection)]
+        wishes += [(each.board, _Candidate("publish", FILES)) for each in open_publications(connection)]
+    taken = (_take(site, board, wish, worker) for board, wish in wishes if takes(*wish.taken_as))
+    return next((job for job in taken if job is not None), None)
 
 
 def _next_suite(site: Site, worker: str, takes: Takes) -> Job | None:
