@@ -19,7 +19,7 @@ def printed(*arguments: str, **environment: str) -> str:
 
 
 def test_the_board_page_is_weighed_and_compared_with_a_one_line_route() -> None:
-    lines = printed("--quick", "--rounds", "1", "--seconds", "0.2").splitlines()
+    lines = printed("--quick", "--rounds", "2", "--seconds", "0.2").splitlines()
     assert re.fullmatch(r"the first table comes after [\d.]+ s, and after [\d.]+ s once it is kept", lines[0])
     assert lines[1].startswith("/boards/table: 5 generators × 8 columns, ")
     assert lines[2] == "goal: at most 300,000 bytes compressed: met"
@@ -28,7 +28,12 @@ def test_the_board_page_is_weighed_and_compared_with_a_one_line_route() -> None:
     figures = r" +\d+ requests per second, +\d+ µs of processor time each"
     assert re.fullmatch(f"one-line route{figures}", lines[5])
     assert re.fullmatch(f"board page{figures}", lines[6])
-    assert lines[-1].startswith("goal: at least 0.5×: ")
+    assert re.fullmatch(f"logged in{figures}", lines[7])
+    ratio = r"[\d.]+ \(quartiles [\d.]+ to [\d.]+\) of"
+    for name, (clock, processor, goal) in {"board page": lines[8:11], "logged in": lines[11:]}.items():
+        assert re.fullmatch(f"{name}: {ratio} the one-line route's rate by the clock", clock)
+        assert re.fullmatch(f"{name}: {ratio} its rate for the same processor time of the server", processor)
+        assert re.fullmatch(r"goal: at least 0.5 of it: \w+ by the clock, \w+ by processor time", goal)
 
 
 def test_the_real_board_is_said_to_be_absent_where_it_is(tmp_path: Path) -> None:

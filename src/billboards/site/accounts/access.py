@@ -89,19 +89,13 @@ def seen_as(owner: Viewer, audience: str) -> Viewer:
         return owner
     if audience == "visitor":
         return Viewer(seen_as=audience)
-    role: Role = "submitter" if audience == "team" else "annotator"
-    # Nobody has this number, so nothing is this account's own.
-    account = Account(
-        id=0,
-        name=AUDIENCES[audience],
-        email=None,
-        team_id=0,
-        team=AUDIENCES[audience],
-        role=role,
-        oidc_subject=None,
-        created=0.0,
-    )
-    return Viewer(account, seen_as=audience)
+    return named_viewer(AUDIENCES[audience], "submitter" if audience == "team" else "annotator", seen_as=audience)
+
+
+def named_viewer(name: str, role: Role, scope: Scope = "everything", *, seen_as: str | None = None) -> Viewer:
+    """Somebody of whom name and role are known; nobody has this number, so nothing is this account's own."""
+    account = Account(id=0, name=name, email=None, team_id=0, team=name, role=role, oidc_subject=None, created=0.0)
+    return Viewer(account, scope, seen_as)
 
 
 def may(viewer: Viewer, action: Action, submission: Submission | None = None) -> bool:

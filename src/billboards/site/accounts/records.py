@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, func, insert, select, update
 
 from billboards.errors import Refused, UnknownName
 from billboards.site.database import trail
@@ -326,6 +326,32 @@ def session(connection: Connection, text: str, *, now: float) -> Session | None:
         return None
     to_note = row.last_used is None or now - row.last_used > USE_NOTED
     return Session(holder, row.csrf, row.expires, row.scope or "everything", to_note)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSession:
+    """What of a session decides which pages its browser is shown."""
+
+    account: str
+    role: Role
+    csrf: str
+    #: What the token that began it may; None is everything.
+    scope: Scope | None
+    last_used: float | None
+
+    def is_noted(self, now: float) -> bool:
+        """Whether its use was written down a short while ago, so that a request need not write."""
+        return self.last_used is not None and now - self.last_used <= USE_NOTED
+
+
+def live_session() -> Select[Any]:
+    """The query for a `LiveSession` by the `id` that is kept of it: as `session` finds it, and nothing that is over."""
+    lasts = tokens.c.expires.is_(None) | (tokens.c.expires > bindparam("now"))
+    query = select(accounts.c.name, accounts.c.role, sessions.c.csrf, tokens.c.scope, sessions.c.last_used)
+    query = query.select_from(sessions).join(accounts, accounts.c.id == sessions.c.account_id)
+    query = query.join(tokens, tokens.c.id == sessions.c.token_id, isouter=True)
+    is_open = (sessions.c.expires > bindparam("now"), lasts, accounts.c.disabled.is_(None))
+    return query.where(sessions.c.id == bindparam("id"), *is_open)
 
 
 def note_session(connection: Connection, text: str, *, now: float) -> None:

@@ -2,19 +2,18 @@
 
 A page is a plain function from `Ask` to `Body`; it runs in a thread, because it may compute. What it shows depends on
 the address, the viewer and how often the board has changed, so its body is kept under these three. Asking for a kept
-body costs one look at the generation, through a prepared statement on a connection that stays open (`Generations`). So
+body costs one look at the generation, through a prepared statement on a connection that stays open (`web.prepared`). So
 many pages are computed at the same time, and the next ones wait.
 
-Most requests are visitors' for a page that somebody has asked for before. They carry no cookie and no token, so who
-asks is known, and `Kept` answers them past routing and templates with what the page's own endpoint has kept for them
-under the same key. Whatever is not that simple goes on to the endpoint.
+Most requests are for a page that the same viewer has asked for before. Who asks is known at once where there is no
+cookie and no token, and for a session after one look, so `Kept` answers past routing and templates with what the
+page's own endpoint has kept for them under the same key. Whatever is not that simple goes on to the endpoint.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-import threading
 from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,11 +22,9 @@ from typing import Any
 from urllib.parse import quote
 
 from anyio import CapacityLimiter, to_thread
-from sqlalchemy import bindparam, func, select
-from sqlalchemy.exc import DBAPIError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 from starlette.responses import RedirectResponse, Response
 
 from billboards.errors import NotAllowed, StoreFailed
@@ -38,6 +35,7 @@ from billboards.site.accounts.access import (
     Viewer,
     local_viewer,
     may,
+    named_viewer,
     nobody,
     seen_as,
     session_of,
@@ -46,8 +44,6 @@ from billboards.site.accounts.access import (
 from billboards.site.boards.live import live_board
 from billboards.site.boards.masked import Look
 from billboards.site.boards.suites import suite_files
-from billboards.site.database.engine import Database
-from billboards.site.database.schema import boards
 from billboards.site.organise.dress import dress_of
 from billboards.site.organise.prose import described
 from billboards.site.pages.matching_view import Matcher
@@ -55,6 +51,7 @@ from billboards.site.pages.quoting import preview_words
 from billboards.site.settings import moment
 from billboards.site.site import Site
 from billboards.site.web import addresses
+from billboards.site.web.prepared import Prepared
 from billboards.site.web.rendering import Bodies, Body, render, respond
 from billboards.site.web.security import App, Receive, Send
 
@@ -98,7 +95,7 @@ class Pages:
     _making: dict[Hashable, asyncio.Task[Body]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._generations = Generations(self.site.database)
+        self.prepared = Prepared(self.site.database)
         # Pages that compute have threads of their own, so that many readers keep no submission or answer waiting.
         self.computing = CapacityLimiter(self.site.settings.pages_at_once)
         # So have analyses: anybody may ask for many that nobody has asked for, and other pages don't wait for them.
@@ -128,7 +125,8 @@ class Pages:
 
     def key(self, path: str, query: str, viewer: Viewer, csrf: str, board: str | None) -> Hashable:
         """Everything that a body depends on; a page of no board depends on all of them."""
-        return path, query, viewer.audience, viewer.name, viewer.seen_as, csrf, self.generation(board)
+        who = viewer.audience, viewer.name, viewer.role, viewer.scope, viewer.seen_as, csrf
+        return path, query, who, self.generation(board)
 
     def kept(self, path: str, query: str, viewer: Viewer, csrf: str, board: str | None) -> Body | None:
         """The body that was kept for this viewer, if nothing has changed since."""
@@ -153,7 +151,7 @@ class Pages:
 
     def generation(self, board: str | None) -> int | None:
         """How often a board, or any board, has changed."""
-        return self._generations.of_all() if board is None else self._generations.of(board)
+        return self.prepared.generations() if board is None else self.prepared.generation(board)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -412,10 +410,6 @@ def _hidden(look: Look) -> list[tuple[str, bool]]:
     ]
 
 
-#: Headers that tell who asks; with one of these it takes a look at the accounts.
-_CREDENTIALS = frozenset({b"cookie", b"authorization"})
-
-
 class Kept:
     """Answers with kept bodies, and hands on what it has none for."""
 
@@ -424,7 +418,7 @@ class Kept:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"]) if scope["type"] == "http" and scope["method"] == "GET" else None
-        body = None if headers is None or not _CREDENTIALS.isdisjoint(headers) else self._find(scope)
+        body = None if headers is None else self._find(scope, headers)
         if headers is None or body is None:
             await self.app(scope, receive, send)
             return
@@ -438,66 +432,32 @@ class Kept:
         await send({"type": "http.response.start", "status": 200, "headers": head})
         await send({"type": "http.response.body", "body": body.content if squeezed is None else squeezed})
 
-    def _find(self, scope: MutableMapping[str, Any]) -> Body | None:
+    def _find(self, scope: MutableMapping[str, Any], headers: Mapping[bytes, bytes]) -> Body | None:
         path: str = scope["path"]
         board = path.split("/", 3)[2] if path.startswith("/boards/") else None
         try:
-            return self.pages.kept(path, scope["query_string"].decode("latin-1"), self.pages.nobody(), "", board)
+            asker = self._asker(scope, headers)
+            if asker is None:
+                return None
+            return self.pages.kept(path, scope["query_string"].decode("latin-1"), *asker, board)
         except StoreFailed:
             return None
 
-
-class Generations:
-    """How often boards have changed, asked once per request from any thread, each on a connection of its own.
-
-    This is what makes kept pages cheap, so it goes to the driver itself: the same query through SQLAlchemy's connection
-    pool and transaction takes ten times as long as sending the page. The statement is SQLAlchemy's, compiled once for
-    the database at hand.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        dialect = database.engine.dialect
-        query = select(boards.c.generation).where(boards.c.name == bindparam("board")).compile(dialect=dialect)
-        self._of_board, self._positional = str(query), query.positional
-        self._all = str(select(func.sum(boards.c.generation)).compile(dialect=dialect))
-        self._mistakes: type[Exception] = dialect.loaded_dbapi.Error
-        self._local = threading.local()
-
-    def of(self, board: str) -> int | None:
-        """A board's generation, or None where there is none of that name."""
-        return self._ask(self._of_board, (board,) if self._positional else {"board": board})
-
-    def of_all(self) -> int:
-        """The sum of all boards' generations: it rises with each of them."""
-        return self._ask(self._all, ()) or 0
-
-    def _ask(self, statement: str, values: tuple[str, ...] | dict[str, str]) -> int | None:
-        try:
-            return self._asked(statement, values)
-        except self._mistakes:
-            # The server may have been started again since; a new connection tells.
-            self._local.connection = None
-        try:
-            return self._asked(statement, values)
-        except (self._mistakes, DBAPIError) as error:
-            self._local.connection = None
-            raise StoreFailed(
-                f"{self._database.shown}: can't be read: {error}; see that it is there and whole"
-            ) from error
-
-    def _asked(self, statement: str, values: tuple[str, ...] | dict[str, str]) -> int | None:
-        connection = self._connection()
-        cursor = connection.cursor()
-        cursor.execute(statement, values)
-        row = cursor.fetchone()
-        cursor.close()
-        if not self._database.is_sqlite:
-            # Elsewhere the driver has begun a transaction, in which nothing new would ever be seen.
-            connection.rollback()
-        return None if row is None or row[0] is None else int(row[0])
-
-    def _connection(self) -> Any:
-        if getattr(self._local, "connection", None) is None:
-            self._local.connection = self._database.engine.raw_connection()
-        return self._local.connection
+    def _asker(self, scope: MutableMapping[str, Any], headers: Collection[bytes]) -> tuple[Viewer, str] | None:
+        """Who asks and what their forms send along, as `viewer_of` says; None where that takes more than one look."""
+        if b"authorization" in headers:
+            return None
+        if b"cookie" not in headers:
+            return self.pages.nobody(), ""
+        cookies = cookie_parser(
+            ";".join(text.decode("latin-1") for name, text in scope["headers"] if name == b"cookie")
+        )
+        if SEEN_AS in cookies or self.pages.site.start_token is not None:
+            return None
+        if not cookies.get(SESSION):
+            return self.pages.nobody(), ""
+        now = self.pages.site.clock()
+        session = self.pages.prepared.session(cookies[SESSION], now)
+        if session is None or not session.is_noted(now):
+            return None
+        return named_viewer(session.account, session.role, session.scope or "everything"), session.csrf

@@ -128,7 +128,8 @@ class Limits:
         try:
             self._check_begin(scope, asker)
             with self._place(scope, asker):
-                await self._hand_on(scope, receive, send)
+                # Most requests are for a page and bring nothing that must be counted.
+                await (self._hand_on if _brings_body(scope) else self.app)(scope, receive, send)
         except _NotNow as refusal:
             response = answer(Request(scope), refusal.status, str(refusal), [])
             if refusal.seconds is not None:
@@ -144,7 +145,7 @@ class Limits:
             seconds = rate.wait(asker, self.clock())
             if seconds > 0:
                 raise _NotNow(429, "Too many requests from this address; wait a moment and try again.", seconds)
-        if _stated(scope) > self._most(scope):
+        if _brings_body(scope) and _stated(scope) > self._most(scope):
             raise self._too_large(scope)
         if scope["method"] not in SAFE and _UPLOADS.fullmatch(scope["path"]) and not self._has_room(_stated(scope)):
             raise _NotNow(507, "The server's disk is nearly full; nothing more is taken until its owner has made room.")
@@ -157,7 +158,7 @@ class Limits:
                 yield
             return
         with self.requests.place(asker):
-            if self._is_large(scope):
+            if _brings_body(scope) and self._is_large(scope):
                 with self.uploads.place(asker):
                     yield
             else:
@@ -195,6 +196,14 @@ class Limits:
 
     def _too_large(self, scope: MutableMapping[str, Any]) -> _NotNow:
         return _NotNow(413, f"What was sent is larger than the {self._most(scope):,} bytes that are taken here.")
+
+
+_BODY = frozenset({b"content-length", b"transfer-encoding"})
+
+
+def _brings_body(scope: MutableMapping[str, Any]) -> bool:
+    """Whether a body follows the head: without one of these two headers HTTP has none."""
+    return not _BODY.isdisjoint(name for name, _ in scope["headers"])
 
 
 def _stated(scope: MutableMapping[str, Any]) -> int:

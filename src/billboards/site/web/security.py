@@ -24,6 +24,7 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 #: Headers that a proxy adds.
 PROXIED = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
+_PROXIED = frozenset(name.encode() for name in PROXIED)
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -82,7 +83,8 @@ class Guard:
             words = "This site is for its own machine; open it as http://127.0.0.1 with its port.\n"
             await PlainTextResponse(words, 421)(scope, receive, send_guarded)
             return
-        if self.local and any(name in Headers(scope=scope) for name in PROXIED):
+        # As they came: servers write names of headers in small letters.
+        if self.local and not _PROXIED.isdisjoint(name for name, _ in scope["headers"]):
             words = "This site is for its own machine, and was asked through a proxy; serve it with accounts instead.\n"
             await PlainTextResponse(words, 421)(scope, receive, send_guarded)
             return
