@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from billboards.errors import MissingPart
+from billboards.metrics.base import Metric, MetricCard
 
 if TYPE_CHECKING:
-    from billboards.metrics.base import Metric
     from billboards.metrics.neural.published_values import Verification
 
 
@@ -63,7 +64,7 @@ def run(arguments: Namespace) -> int:
 
     chosen = [metric(name) for name in ([arguments.name] if arguments.name else metric_names())]
     if arguments.json:
-        print(json.dumps([_document(entry) for entry in chosen], indent=1, ensure_ascii=False))
+        print(json.dumps([asdict(_described(entry)) for entry in chosen], indent=1, ensure_ascii=False))
     elif arguments.markdown:
         print(markdown(chosen), end="")
     elif arguments.name:
@@ -127,11 +128,18 @@ def _print_card(metric: Metric) -> None:
     print(f"{'signature':20}{signature}" if signature else f"{'can not run here':20}{absent}")
 
 
-def _document(metric: Metric) -> dict[str, object]:
-    from dataclasses import asdict
+@dataclass(frozen=True, kw_only=True)
+class Described(MetricCard):
+    """A metric's card, and whether it runs here: its signature, or what is absent."""
 
+    needs_corpus: bool
+    signature: str | None
+    absent: str | None
+
+
+def _described(metric: Metric) -> Described:
     signature, absent = _signature(metric)
-    return {**asdict(metric.card), "needs_corpus": metric.needs_corpus, "signature": signature, "absent": absent}
+    return Described(**asdict(metric.card), needs_corpus=metric.needs_corpus, signature=signature, absent=absent)
 
 
 def _signature(metric: Metric) -> tuple[str | None, str | None]:
