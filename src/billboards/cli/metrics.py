@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="print this metric's card")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--markdown", action="store_true", help="print cards as sections of a Markdown page")
     form.add_argument("--fetch", metavar="MODEL", help="download a model from the hub, such as Unbabel/wmt22-comet-da")
     form.add_argument("--verify", metavar="NAME", help="compute the values published for a metric or model anew")
@@ -44,10 +44,13 @@ def add_fetching(parser: ArgumentParser) -> None:
 
 def fetch_model(model: str, arguments: Namespace) -> int:
     """Download a model, print its folder, and say which commit it is."""
-    from billboards.cli.output import note
+    from billboards.cli.output import note, print_document
     from billboards.metrics.neural.weights import fetch
 
     fetched = fetch(model, arguments.revision, offline=arguments.offline)
+    if arguments.json:
+        print_document("model", {"model": model, "folder": str(fetched.folder), "commit": fetched.commit})
+        return 0
     print(fetched.folder)
     if fetched.commit:
         note(f"{model} is at commit {fetched.commit}; pin it with revision={fetched.commit}")
@@ -82,19 +85,23 @@ def _verify(arguments: Namespace) -> int:
     """Print published scores beside those of this machine; 1 where one is further away than it may be."""
     from dataclasses import replace
 
-    from billboards.metrics.neural.published_values import published_for, read_published, verify
+    from billboards.cli.output import print_document
+    from billboards.metrics.neural.published_values import Verification, published_for, read_published, verify
 
     if arguments.examples is None:
         published = published_for(arguments.verify)
     else:
         read = read_published(arguments.examples)
         published = (replace(read, revision=arguments.revision or read.revision),)
-    holds = True
+    verifications = list[Verification]()
     for values in published:
-        verification = verify(values, arguments.model or "")
-        _print_verification(verification)
-        holds = holds and verification.holds
-    return 0 if holds else 1
+        verifications.append(verify(values, arguments.model or ""))
+        if not arguments.json:
+            _print_verification(verifications[-1])
+    if arguments.json:
+        entries = [{**asdict(verification), "holds": verification.holds} for verification in verifications]
+        print_document("verification", {"models": entries})
+    return 0 if all(verification.holds for verification in verifications) else 1
 
 
 def _print_verification(verification: Verification) -> None:
