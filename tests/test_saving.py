@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import stat
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import billboards
 from billboards.errors import StoreFailed
 from billboards.saving import save_file
 
@@ -62,3 +64,10 @@ def test_a_limit_leaves_what_was_there_and_says_so(tmp_path: Path) -> None:
 def test_a_folder_in_the_way_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(StoreFailed, match="Is a directory"):
         save_file(tmp_path, "text")
+
+
+def test_no_command_writes_a_file_in_another_way() -> None:
+    commands = sorted((Path(billboards.__file__).parent / "cli").glob("*.py"))
+    direct = re.compile(r"""\.write_(?:text|bytes)\(|open\([^)]*["'][wax]b?["']""")
+    assert len(commands) > 40
+    assert [path.name for path in commands if direct.search(path.read_text("utf-8"))] == []

@@ -330,7 +330,7 @@ def _refusal(status: int, document: Any) -> InvalidInput | SiteFailed:
     """A refusal in the site's own words."""
     detail = document.get("detail") if isinstance(document, Mapping) else None
     problems = document.get("problems") if isinstance(document, Mapping) else None
-    text = _listed(problems) if problems else str(detail or f"status {status}")
+    text = _listed(problems, document.get("mistakes")) if problems else str(detail or f"status {status}")
     return (InvalidInput if status in (400, 404, 413, 422) else SiteFailed)(text)
 
 
@@ -338,10 +338,14 @@ def _patience(stated: str | None, attempt: int) -> float:
     return min(float(stated), 30.0) if stated is not None and stated.isdecimal() else 0.2 * 2**attempt
 
 
-def _listed(problems: Sequence[object]) -> str:
-    """Mistakes, one to a line where there are several; of many the first, and how many more there are."""
+def _listed(problems: Sequence[object], mistakes: object = None) -> str:
+    """Mistakes, one to a line where there are several; of many the first, and how many more there are.
+
+    A site lists many mistakes of one file as one, and says how many `mistakes` there are.
+    """
     lines = [str(problem) for problem in problems[:SHOWN]]
-    more = [f"and {len(problems) - SHOWN} more mistakes"] if len(problems) > SHOWN else []
+    count = mistakes if isinstance(mistakes, int) else len(problems)
+    more = [f"and {count - SHOWN} more mistakes"] if len(problems) > SHOWN else []
     return "\n  ".join([*lines, *more])
 
 

@@ -4,6 +4,7 @@
     ├── InvalidInput            what was given is wrong: the command line ends with exit code 2
     │   ├── InvalidBoard        a board folder with mistakes, each with file and line
     │   ├── InvalidSubmission   a submission with mistakes, each with file and line
+    │   │   └── TooLarge        a file with more bytes than are taken
     │   ├── InvalidTemplate     a template of a campaign with mistakes, all of them named
     │   ├── InvalidSettings     settings of a site or a board with mistakes, all of them named
     │   ├── ImportRefused       a public data set that is not what its format promises
@@ -14,6 +15,7 @@
     ├── NotAllowed              a request that this viewer may not make
     ├── MetricFailed            a metric raised, or broke its contract
     ├── MissingPart             an optional package or program is not installed
+    │   └── MissingSetting      an address or a model's name that was not given: exit code 2, as of bad input
     ├── StoreFailed             the disk or database below the board refused
     │   ├── StoreAway           it may do what was asked a moment later: a lost connection, a full disk
     │   ├── OtherSchema         the database is of another version of the program
@@ -64,9 +66,30 @@ class Problem:
     def _order(self) -> tuple[str, int, str, str]:
         return self.path, -1 if self.line is None else self.line, self.message, self.severity
 
+    @property
+    def stands_for(self) -> int:
+        """How many mistakes or doubts it is."""
+        return 1
+
     def __str__(self) -> str:
         place = self.path if self.line is None else f"{self.path}:{self.line}"
         return f"{place}: {self.severity}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class RestOfProblems(Problem):
+    """The mistakes of a file that are counted and not listed, as one."""
+
+    mistakes: int = 1
+
+    @property
+    def stands_for(self) -> int:
+        return self.mistakes
+
+
+def count_problems(problems: Iterable[Problem]) -> int:
+    """How many mistakes and doubts there are, with those that are only counted."""
+    return sum(problem.stands_for for problem in problems)
 
 
 class InvalidBoard(InvalidInput):
@@ -76,7 +99,7 @@ class InvalidBoard(InvalidInput):
         self.problems = tuple(problems)
         first = self.problems[0]
         place = first.path if first.line is None else f"{first.path}:{first.line}"
-        others = len(self.problems) - 1
+        others = count_problems(self.problems) - 1
         more = f" (and {others} more: `billboards check {where}` lists all)" if others else ""
         super().__init__(f"{place}: {first.message}{more}")
 
@@ -88,8 +111,12 @@ class InvalidSubmission(InvalidInput):
         self.problems = tuple(problems)
         first = self.problems[0]
         place = first.path if first.line is None else f"{first.path}:{first.line}"
-        others = len(self.problems) - 1
+        others = count_problems(self.problems) - 1
         super().__init__(f"{place}: {first.message}{f' (and {others} more)' if others else ''}")
+
+
+class TooLarge(InvalidSubmission):
+    """A file with more bytes than are taken."""
 
 
 class InvalidTemplate(InvalidInput):
@@ -97,7 +124,7 @@ class InvalidTemplate(InvalidInput):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        first, others = self.problems[0], len(self.problems) - 1
+        first, others = self.problems[0], count_problems(self.problems) - 1
         super().__init__(f"{first.path}: {first.message}{f' (and {others} more mistakes)' if others else ''}")
 
 
@@ -162,6 +189,10 @@ class MetricFailed(BillboardsError):
 
 class MissingPart(BillboardsError):
     """An optional package or program is not installed."""
+
+
+class MissingSetting(MissingPart):
+    """An address or a model's name that only the user knows was not given."""
 
 
 class StoreFailed(BillboardsError):

@@ -30,7 +30,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any, TypeGuard
 
-from billboards.errors import ImportRefused, InvalidInput, MissingPart, Problem
+from billboards.errors import ImportRefused, InvalidInput, MissingPart, Problem, RestOfProblems, count_problems
 
 #: Digits of the largest whole number that is read from a text: what fits into 64 bits.
 MOST_DIGITS = 18
@@ -118,7 +118,8 @@ class Problems(list[Problem]):
 
     def _count_on(self, path: str, beyond: int) -> None:
         """Keep the one entry that stands for all of a file's errors beyond the limit."""
-        rest = Problem(path, None, f"and {beyond} more mistakes in this file; mend those listed and check again")
+        message = f"and {beyond} more mistakes in this file; mend those listed and check again"
+        rest = RestOfProblems(path, None, message, mistakes=beyond)
         if path in self._rest:
             self[self._rest[path]] = rest
         else:
@@ -131,7 +132,7 @@ def refuse_errors(problems: Problems) -> None:
     if not problems.errors:
         return
     first = "; ".join(str(problem).replace(": error:", ":") for problem in problems.errors[:3])
-    more = len(problems.errors) - 3
+    more = count_problems(problems.errors) - 3
     raise ImportRefused(first + (f"; and {more} more mistakes like these" if more > 0 else ""))
 
 

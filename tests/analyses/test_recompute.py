@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -105,6 +106,42 @@ def test_the_mistake_in_the_released_chrf_columns_is_found(shared_data: Path) ->
     }
     assert "wmt20-comet-da" in unknown
     assert "TER" in metric_names()
+
+
+class Batched(Overlap):
+    """Called once for all outputs of a generator, as neural metrics are, though no score depends on the others."""
+
+    needs_corpus = True
+    seen: ClassVar[list[int]] = []
+
+    @property
+    def needs_all_outputs(self) -> bool:
+        return False
+
+    def score_batch(self, batch: bb.Batch) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        self.seen.append(len(batch))
+        return super().score_batch(batch)
+
+
+def test_a_metric_that_only_likes_large_batches_is_asked_about_the_sample_alone() -> None:
+    steps: list[tuple[int, int, str]] = []
+    Batched.seen.clear()
+    (column,), _ = recompute(
+        with_released(small_board()),
+        {"overlap": Batched()}.get,
+        [],
+        sample=5,
+        on_progress=lambda step: steps.append((step.done, step.total, step.cell)),
+    )
+    assert column.compared == 4 * 5
+    assert set(Batched.seen) <= {5, 10}
+    assert steps == [(k, 4, "word-overlap") for k in (1, 2, 3, 4)]
+
+
+def test_only_weights_of_all_texts_make_a_learned_metric_need_all_outputs() -> None:
+    needy = {name: metric(name).needs_all_outputs for name in ("BERTScore", "MoverScore", "YiSi-1", "COMET", "CIDEr")}
+    assert needy == {"BERTScore": False, "MoverScore": True, "YiSi-1": True, "COMET": False, "CIDEr": True}
+    assert metric("BERTScore", idf=True).needs_all_outputs
 
 
 def test_a_metric_of_the_whole_corpus_is_compared_on_all_of_it() -> None:

@@ -427,7 +427,7 @@ def test_a_full_disk_leaves_the_old_board_and_nothing_else(folder: Folder, tmp_p
     before = contents(tmp_path / "out")
     arguments = [sys.executable, "-c", _FULL_DISK, str(folder()), str(target)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True)
-    assert done.stdout == f"{target}: can't be written: File too large\n"
+    assert done.stdout == f"{target}: can't be written: File too large; make room, or choose another place\n"
     assert contents(tmp_path / "out") == before
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["b"]
 

@@ -158,6 +158,31 @@ def test_check_says_every_mistake_with_file_and_line_and_ends_with_2(
     assert json.loads(capsys.readouterr().out)["problems"]
 
 
+def test_mistakes_beyond_those_listed_are_counted(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (board / "judgments" / "judgments.jsonl").write_text("nonsense\n" * 250)
+    assert run("check", board) == 2
+    out = capsys.readouterr().out
+    assert "judgments/judgments.jsonl: error: and 150 more mistakes in this file" in out
+    assert "\n250 mistakes, " in out
+    assert run("rank", board) == 2
+    assert "(and 249 more: `billboards check" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["check", "metrics", "judges"])
+def test_what_a_command_prints_as_json_fits_its_schema(
+    command: str, board: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    assert run("schema", command) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert run(command, *([board] if command == "check" else []), "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    jsonschema.validate(printed, schema)
+    wrong = [{"name": 1}] if command != "check" else {**printed, "problems": [1]}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, schema)
+
+
 def test_check_recompute_prints_a_verdict(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("check", board, "--recompute", "--json") == 0
     assert json.loads(capsys.readouterr().out)["recomputed"] == []

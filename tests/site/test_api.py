@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,19 @@ def test_all_mistakes_of_settings_are_named_at_once(small: SmallSite) -> None:
     metrics = problem.removeprefix("by must be a metric of the board: ").split(";")[0].split(", ")
     for name in (*metrics, None):
         assert small.ask("owner", "PATCH", "/boards/small/settings", json={"by": name}).status_code == 200
+
+
+def test_a_file_with_too_many_bytes_is_answered_413(tmp_path: Path) -> None:
+    small = small_site(tmp_path)
+    settings = small.site.settings.model_copy(update={"generator_bytes": 200})
+    narrow = SmallSite(replace(small.site, settings=settings), small.tokens)
+    answer = narrow.submit(raw=b"x" * 201)
+    assert answer.status_code == 413
+    words = "outputs.jsonl: error: has more than the 200 bytes that are taken; send a smaller one"
+    assert answer.json()["problems"] == [words]
+    scores = {"file": ("scores.tsv", b"x" * 201)}
+    assert narrow.ask("owner", "POST", "/boards/small/scores", files=scores).status_code == 413
+    assert narrow.submit(raw=b"x" * 200).status_code == 422
 
 
 def test_a_closed_phase_refuses_with_its_time(small: SmallSite) -> None:

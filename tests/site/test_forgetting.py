@@ -80,6 +80,10 @@ def test_nothing_of_a_submitter_is_left_and_past_rankings_keep_their_numbers(har
     assert [word for word in ("annabel", "secret-label", "secret-file", blob) if word in left] == []
     assert left.count("secret-description-0") == 0
     assert "bob@secret.example" in left
+    # The site is still open: neither pages of the file nor SQLite's log beside it may hold what was deleted.
+    raw = b"".join(path.read_bytes() for path in site.data.glob("site.sqlite*"))
+    assert b"bob@secret.example" in raw
+    assert [word for word in (b"annabel", b"secret-label", b"secret-description-0") if word in raw] == []
     assert site.blobs.touched(blob) == 0.0
     assert not (site.data / "metrics" / metric.blob).exists()
     with site.database.reading() as connection:

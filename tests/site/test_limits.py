@@ -122,8 +122,8 @@ def test_a_file_is_bounded_and_one_within_its_bound_is_taken(tmp_path: Path) -> 
     assert "5,000 bytes" in refused.text
     metric = {"file": ("m.py", b"def score(): pass\n" + b"#" * 900)}
     answered = small.ask("team", "POST", "/boards/small/metrics", data={"name": "m"}, files=metric)
-    assert answered.status_code == 422
-    assert "at most 500 are taken" in answered.text
+    assert answered.status_code == 413
+    assert "has more than the 500 bytes that are taken" in answered.text
 
 
 def test_a_text_that_is_too_long_is_named_with_its_line(tmp_path: Path) -> None:

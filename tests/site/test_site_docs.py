@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 from pathlib import Path
 
 from billboards.site.admin.notices import ATTEMPTS, FIRST_WAIT, SIGNATURE
@@ -19,6 +20,7 @@ from billboards.site.settings import (
     RetentionSettings,
     SiteSettings,
 )
+from billboards.site.submissions import routes
 from billboards.site.submissions.records import TRANSITIONS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "running-a-site.md").read_text("utf-8")
@@ -41,3 +43,11 @@ def test_the_numbers_of_the_page_are_the_programs() -> None:
     assert f"after {FIRST_WAIT:.0f} seconds" in PAGE
     assert {8: "eight"}[ATTEMPTS] in PAGE
     assert f"| {SiteSettings().lease_seconds:.0f}, {SiteSettings().attempts} |" in PAGE
+
+
+def test_every_field_of_a_submission_is_explained() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "http-interface.md").read_text("utf-8")
+    section = page.split("## Fields of a submission")[1].split("\n## ")[0]
+    for sending in (routes.submit_generator, routes.submit_metric, routes.submit_scores):
+        fields = signature(sending).parameters.keys() - {"request", "response", "board", "viewer"}
+        assert {field for field in fields if f"`{field}`" not in section} == set(), sending.__name__

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from billboards.board import Board, ImportedColumn, Outputs
 from billboards.board.matrix import TOLERANCE
-from billboards.board.scoring import Cell, cell_batch, column_key
+from billboards.board.scoring import Cell, Progress, cell_batch, column_key
 from billboards.metrics.base import Batch, Metric, score_checked
 
 Floats = NDArray[np.float64]
@@ -51,43 +51,56 @@ def recompute(
     *,
     sample: int = SAMPLE,
     seed: int = 0,
-    on_progress: Callable[[str], None] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> tuple[tuple[Recomputed, ...], tuple[str, ...]]:
-    """Every imported column of a known metric compared with own scores, and the names of those not known here."""
-    compared, unknown = [], []
-    for column in board.imported:
-        metric = None if column.is_ensemble else metric_named(column.name)
-        if metric is None:
-            unknown.append(column.source_name)
-            continue
+    """Every imported column of a known metric compared with own scores, and the names of those not known here.
+
+    `on_progress` hears of every generator of every column.
+    """
+    named = [(column, None if column.is_ensemble else metric_named(column.name)) for column in board.imported]
+    columns = [(column, metric) for column, metric in named if metric is not None]
+    others = {other.signature: other for other in alternatives}
+    total, done, compared = sum(len(column.values) for column, _ in columns), 0, []
+
+    def step(column: ImportedColumn) -> None:
+        nonlocal done
+        done += 1
         if on_progress is not None:
-            on_progress(column.source_name)
-        others = [other for other in alternatives if other.signature != metric.signature]
-        compared.append(_compare(board, column, metric, others, sample, seed))
-    return tuple(compared), tuple(unknown)
+            on_progress(Progress(done, total, column.source_name))
+
+    for column, metric in columns:
+        different = [other for signature, other in others.items() if signature != metric.signature]
+        compared.append(_compare(board, column, metric, different, sample, seed, step))
+    return tuple(compared), tuple(column.source_name for column, metric in named if metric is None)
 
 
 def _compare(
-    board: Board, column: ImportedColumn, metric: Metric, others: Sequence[Metric], sample: int, seed: int
+    board: Board,
+    column: ImportedColumn,
+    metric: Metric,
+    others: Sequence[Metric],
+    sample: int,
+    seed: int,
+    step: Callable[[ImportedColumn], None],
 ) -> Recomputed:
     equal, different, compared = [], [], 0
     size = min(sample, SLOW_SAMPLE) if metric.card.slow else sample
-    if metric.needs_corpus:
+    if metric.needs_all_outputs:
         size = len(board.instances)
     # A score that depends on the whole corpus says nothing about a sample of it.
-    others = [other for other in others if metric.needs_corpus or not other.needs_corpus]
+    others = [other for other in others if metric.needs_all_outputs or not other.needs_all_outputs]
     for name, released in column.values.items():
         row = board.row(name)
         chosen = _chosen(board, metric, column, row, released, size, seed)
-        if not len(chosen):
-            continue
-        gap = _gap(board, metric, column, row, released, chosen)
-        compared += len(chosen)
-        if gap <= TOLERANCE:
-            equal.append(name)
-        else:
-            holds = (o.name for o in others if _gap(board, o, column, row, released, chosen) <= TOLERANCE)
-            different.append(Difference(name, gap, next(holds, None)))
+        if len(chosen):
+            gap = _gap(board, metric, column, row, released, chosen)
+            compared += len(chosen)
+            if gap <= TOLERANCE:
+                equal.append(name)
+            else:
+                holds = (o.name for o in others if _explains(board, o, column, row, released, chosen))
+                different.append(Difference(name, gap, next(holds, None)))
+        step(column)
     return Recomputed(
         name=column.name,
         source_name=column.source_name,
@@ -96,6 +109,14 @@ def _compare(
         equal=tuple(equal),
         different=tuple(different),
     )
+
+
+def _explains(
+    board: Board, other: Metric, column: ImportedColumn, row: Outputs, released: Floats, chosen: NDArray[np.intp]
+) -> bool:
+    """Whether another metric gives the released scores; most are seen not to by the first of them."""
+    parts = [chosen] if other.needs_all_outputs else [chosen[:1], chosen]
+    return all(_gap(board, other, column, row, released, part) <= TOLERANCE for part in parts)
 
 
 def _chosen(

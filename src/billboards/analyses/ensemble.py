@@ -48,7 +48,7 @@ from billboards.board.score_files import read_score_table
 from billboards.board.scoring import Progress, column_key, score_board
 from billboards.ensembles import FAMILIES
 from billboards.ensembles._inputs import lengths
-from billboards.errors import InvalidInput, MetricFailed, NotEnoughData
+from billboards.errors import InvalidInput, MetricFailed, NotEnoughData, count_problems
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import installed_metric, metric_names
 from billboards.metrics.executor import Executor
@@ -654,7 +654,7 @@ def _read_row(path: Path, board: Board) -> Outputs:
 
 def _refuse(problems: Problems) -> None:
     if problems.errors:
-        more = f" (and {len(problems.errors) - 1} more)" if len(problems.errors) > 1 else ""
+        more = f" (and {count_problems(problems.errors) - 1} more)" if len(problems.errors) > 1 else ""
         raise InvalidInput(f"{problems.errors[0]}{more}")
 
 

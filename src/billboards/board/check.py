@@ -8,7 +8,7 @@ line numbers, so the files are read once more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -28,6 +28,7 @@ from billboards.board.matrix import own_columns
 from billboards.board.model import Board, Kind, Outputs
 from billboards.board.names import folded, named
 from billboards.board.scores import ImportedColumn, is_zero
+from billboards.board.scoring import Progress
 from billboards.board.settings import FILE, Settings
 from billboards.board.writing import PARTS
 from billboards.errors import InvalidInput, MissingPart, Problem
@@ -45,8 +46,11 @@ DISGUISES = ("copies references", "copies a generator", "copies inputs", "other 
 _COPIED = 0.1
 
 
-def check_board(root: Path) -> list[Problem]:
-    """Every mistake in a board folder, then every doubt about what could be read of it."""
+def check_board(root: Path, on_progress: Callable[[Progress], None] | None = None) -> list[Problem]:
+    """Every mistake in a board folder, then every doubt about what could be read of it.
+
+    `on_progress` hears of every file of outputs.
+    """
     problems = Problems(LISTED)
     board = read_board(root, problems)
     rows = _read_outputs(root, board, problems)
@@ -58,7 +62,7 @@ def check_board(root: Path) -> list[Problem]:
             doubts += _unkept_promises(board, settings)
     if not problems.errors_in(INSTANCES):
         doubts += _instance_doubts(root, board)
-        doubts += _row_doubts(root, board, rows)
+        doubts += _row_doubts(root, board, rows, on_progress)
         doubts += _score_doubts(root, board, rows, problems)
         if not problems.errors:
             doubts += _zero_columns(root, board)
@@ -237,12 +241,16 @@ def _same_instances(board: Board, lines: dict[str, int]) -> Iterator[Problem]:
         yield _doubt(INSTANCES, lines.get(same[0][0]), message)
 
 
-def _row_doubts(root: Path, board: Board, rows: list[Passages]) -> Iterator[Problem]:
+def _row_doubts(
+    root: Path, board: Board, rows: list[Passages], on_progress: Callable[[Progress], None] | None
+) -> Iterator[Problem]:
     if not board.rows:
         yield _doubt("generators", None, "there are no outputs yet; add generators/NAME.jsonl")
     # Rows with mistakes can't be read, and others are not compared with them.
     around = Surroundings(replace(board, rows=tuple(row.row for row in rows if row.row is not None)))
-    for row in rows:
+    for k, row in enumerate(rows, 1):
+        if on_progress is not None:
+            on_progress(Progress(k, len(rows), row.path))
         yield from _coverage(board, row)
         yield from check_texts.looks(row, around.usual, board.instances)
         copied = list(_copied_references(board, row))

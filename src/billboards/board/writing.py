@@ -85,7 +85,9 @@ def new_folder(target: Path, *, replace: bool = False, mark: str = FILE) -> Iter
             yield work
             _settle(work, place, taken, keep=mark == FILE)
     except OSError as error:
-        raise StoreFailed(f"{target}: can't be written: {error.strerror or error}") from error
+        raise StoreFailed(
+            f"{target}: can't be written: {error.strerror or error}; make room, or choose another place"
+        ) from error
 
 
 def write_text(path: Path, text: str) -> None:

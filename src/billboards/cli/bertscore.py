@@ -27,6 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     fetch = actions.add_parser("fetch", help="download a model from the hub, as `billboards metrics --fetch` does")
     fetch.add_argument("model", metavar="MODEL", help="its name there, such as roberta-large")
     add_fetching(fetch)
+    options.add_json(fetch)
     _add_tune(actions.add_parser("tune", help="which layer agrees best with people"))
     ablation = actions.add_parser("ablation", help="greedy matching beside word mover's distance, setting by setting")
     _add_study(ablation)
@@ -59,6 +60,7 @@ def _add_score(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--baseline_path", "--baseline", metavar="FILE", help="rescale by this baseline")
     parser.add_argument("-s", "--seg_level", action="store_true", help="print P, R and F1 of every line")
+    options.add_json(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="say how long it took")
 
 
@@ -113,6 +115,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _score(arguments: Namespace) -> int:
+    from billboards.cli.output import print_document
     from billboards.errors import InvalidInput
     from billboards.metrics.neural.bert_score import score
     from billboards.reading import text_lines
@@ -135,6 +138,12 @@ def _score(arguments: Namespace) -> int:
         rescale_with_baseline=arguments.rescale_with_baseline or arguments.baseline_path is not None,
         baseline_path=arguments.baseline_path,
     )
+    if arguments.json:
+        names = ("P", "R", "F1")
+        document = {name: float(part.mean()) for name, part in zip(names, parts, strict=True)}
+        texts = [dict(zip(names, map(float, values), strict=True)) for values in zip(*parts, strict=True)]
+        print_document("bertscore", {"hash": code, **document, "texts": texts if arguments.seg_level else None})
+        return 0
     if arguments.seg_level:
         for values in zip(*parts, strict=True):
             print("\t".join(f"{float(value):.6f}" for value in values))

@@ -61,17 +61,16 @@ def _write_template(arguments: Namespace) -> int:
     from billboards.board.folder import open_board
     from billboards.cli.output import note
     from billboards.errors import InvalidInput
+    from billboards.saving import save_file
 
     board = open_board(arguments.board)
     template = card_template(board)
     if arguments.out is None:
         print(template, end="")
         return 0
-    try:
-        with arguments.out.open("x", encoding="utf-8") as file:
-            file.write(template)
-    except FileExistsError as error:
-        raise InvalidInput(f"{arguments.out}: exists already, perhaps filled in; name another file") from error
+    if arguments.out.exists():
+        raise InvalidInput(f"{arguments.out}: exists already, perhaps filled in; name another file")
+    save_file(arguments.out, template)
     folder, path = shlex.quote(str(arguments.board)), shlex.quote(str(arguments.out))
     missing = ", ".join(board.missing_facts) or "nothing"
     note(f"wrote {arguments.out}; missing: {missing}. `billboards card {folder} --fill {path}` puts it into the board")

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
 
-if TYPE_CHECKING:
-    from billboards.metrics.judges.answers import Answers, Spent
+from billboards.metrics.judges.answers import Answers, Spent
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,13 +26,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards.cli.output import note
-    from billboards.metrics.judges.answers import Answers
     from billboards.metrics.judges.settings import cache_file
 
     if arguments.spans:
         return _print_spans(*arguments.spans)
     path = cache_file()
     if not path.exists():
+        if arguments.json:
+            _print_json(None)
         note(f"no answer of a judge is kept in {path}")
         return 0
     if arguments.answers:
@@ -48,7 +48,6 @@ def run(arguments: Namespace) -> int:
 
 
 def _print_spans(folder: str, name: str) -> int:
-    from dataclasses import asdict
     from pathlib import Path
 
     from billboards.board.folder import open_board
@@ -80,10 +79,16 @@ def _print_spans(folder: str, name: str) -> int:
     return 0
 
 
-def _print_json(answers: Answers) -> None:
-    from dataclasses import asdict
+@dataclass(frozen=True, kw_only=True)
+class SpentWithCost(Spent):
+    """What the answers of one model took, and what they cost where the user states prices."""
 
-    print(json.dumps([{**asdict(spent), "cost": _cost(spent)} for spent in answers.spent()], indent=1))
+    cost: float | None
+
+
+def _print_json(answers: Answers | None) -> None:
+    spent = () if answers is None else answers.spent()
+    print(json.dumps([asdict(SpentWithCost(**asdict(one), cost=_cost(one))) for one in spent], indent=1))
 
 
 def _print_totals(answers: Answers) -> None:

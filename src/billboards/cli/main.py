@@ -235,13 +235,13 @@ def _ask(name: str, arguments: list[str]) -> int:
 
 def _guarded(run: Callable[[Namespace], int], arguments: Namespace) -> int:
     """Run a command's function; every expected error becomes one line on stderr and an exit code."""
-    from billboards.errors import BillboardsError, InvalidInput
+    from billboards.errors import BillboardsError, InvalidInput, MissingSetting
 
     try:
         refuse_endless(arguments)
         code = run(arguments)
         sys.stdout.flush()
-    except InvalidInput as error:
+    except (InvalidInput, MissingSetting) as error:
         return _fail(str(error), 2)
     except BillboardsError as error:
         return _fail(str(error), 1)

@@ -9,20 +9,21 @@ from __future__ import annotations
 import json
 import re
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from billboards.errors import MissingPart
+from billboards.metrics.base import Metric, MetricCard
 
 if TYPE_CHECKING:
-    from billboards.metrics.base import Metric
     from billboards.metrics.neural.published_values import Verification
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="print this metric's card")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--markdown", action="store_true", help="print cards as sections of a Markdown page")
     form.add_argument("--fetch", metavar="MODEL", help="download a model from the hub, such as Unbabel/wmt22-comet-da")
     form.add_argument("--verify", metavar="NAME", help="compute the values published for a metric or model anew")
@@ -43,10 +44,13 @@ def add_fetching(parser: ArgumentParser) -> None:
 
 def fetch_model(model: str, arguments: Namespace) -> int:
     """Download a model, print its folder, and say which commit it is."""
-    from billboards.cli.output import note
+    from billboards.cli.output import note, print_document
     from billboards.metrics.neural.weights import fetch
 
     fetched = fetch(model, arguments.revision, offline=arguments.offline)
+    if arguments.json:
+        print_document("model", {"model": model, "folder": str(fetched.folder), "commit": fetched.commit})
+        return 0
     print(fetched.folder)
     if fetched.commit:
         note(f"{model} is at commit {fetched.commit}; pin it with revision={fetched.commit}")
@@ -63,7 +67,7 @@ def run(arguments: Namespace) -> int:
 
     chosen = [metric(name) for name in ([arguments.name] if arguments.name else metric_names())]
     if arguments.json:
-        print(json.dumps([_document(entry) for entry in chosen], indent=1, ensure_ascii=False))
+        print(json.dumps([asdict(_described(entry)) for entry in chosen], indent=1, ensure_ascii=False))
     elif arguments.markdown:
         print(markdown(chosen), end="")
     elif arguments.name:
@@ -81,19 +85,23 @@ def _verify(arguments: Namespace) -> int:
     """Print published scores beside those of this machine; 1 where one is further away than it may be."""
     from dataclasses import replace
 
-    from billboards.metrics.neural.published_values import published_for, read_published, verify
+    from billboards.cli.output import print_document
+    from billboards.metrics.neural.published_values import Verification, published_for, read_published, verify
 
     if arguments.examples is None:
         published = published_for(arguments.verify)
     else:
         read = read_published(arguments.examples)
         published = (replace(read, revision=arguments.revision or read.revision),)
-    holds = True
+    verifications = list[Verification]()
     for values in published:
-        verification = verify(values, arguments.model or "")
-        _print_verification(verification)
-        holds = holds and verification.holds
-    return 0 if holds else 1
+        verifications.append(verify(values, arguments.model or ""))
+        if not arguments.json:
+            _print_verification(verifications[-1])
+    if arguments.json:
+        entries = [{**asdict(verification), "holds": verification.holds} for verification in verifications]
+        print_document("verification", {"models": entries})
+    return 0 if all(verification.holds for verification in verifications) else 1
 
 
 def _print_verification(verification: Verification) -> None:
@@ -127,11 +135,18 @@ def _print_card(metric: Metric) -> None:
     print(f"{'signature':20}{signature}" if signature else f"{'can not run here':20}{absent}")
 
 
-def _document(metric: Metric) -> dict[str, object]:
-    from dataclasses import asdict
+@dataclass(frozen=True, kw_only=True)
+class Described(MetricCard):
+    """A metric's card, and whether it runs here: its signature, or what is absent."""
 
+    needs_corpus: bool
+    signature: str | None
+    absent: str | None
+
+
+def _described(metric: Metric) -> Described:
     signature, absent = _signature(metric)
-    return {**asdict(metric.card), "needs_corpus": metric.needs_corpus, "signature": signature, "absent": absent}
+    return Described(**asdict(metric.card), needs_corpus=metric.needs_corpus, signature=signature, absent=absent)
 
 
 def _signature(metric: Metric) -> tuple[str | None, str | None]:

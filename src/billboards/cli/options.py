@@ -112,6 +112,11 @@ def add_format(parser: ArgumentParser, *, out: bool = True, arranging: bool = Tr
         add_options(parser.add_argument_group("tables for papers"), (*ARRANGING, *LATEX))
 
 
+def add_json(parser: ArgumentParser) -> None:
+    """For results that are no table: plain lines for people, or one document for programs."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
 def add_shown(parser: ArgumentParser) -> None:
     """How much of the tables is written."""
     parser.add_argument("--wide", action="store_true", help="show every column, however wide the terminal is")

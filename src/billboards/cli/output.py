@@ -72,6 +72,13 @@ def emit(
         _put(_text(arguments, tables, kind), path)
 
 
+def print_document(kind: str, document: Mapping[str, Any]) -> None:
+    """Print what is no table as JSON, under the same head as every document."""
+    from billboards.show.documents import SCHEMA, dumps
+
+    print(dumps({"schema": SCHEMA, "kind": kind, **document}), end="")
+
+
 def show(arguments: Namespace, result: Result[Any]) -> int:
     """Print a result of the Python API as the arguments ask; the exit code of a command that did what it was asked."""
     emit(arguments, result.tables, lambda: result.document)

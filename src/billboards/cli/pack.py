@@ -21,7 +21,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add_build(actions.add_parser("build", help="install what a pack requires, so that it can be used"))
     _add_check(actions.add_parser("check", help="run a pack twice on a few outputs of a board"))
-    _add_home(actions.add_parser("list", help="every pack that was built, and whether it can be used"))
+    listed = actions.add_parser("list", help="every pack that was built, and whether it can be used")
+    options.add_json(listed)
+    _add_home(listed)
 
 
 def _add_build(parser: ArgumentParser) -> None:
@@ -40,6 +42,7 @@ def _add_check(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--generator", metavar="NAME", help="whose outputs to try (default: the first with all it needs)"
     )
+    options.add_json(parser)
     _add_home(parser)
 
 
@@ -74,7 +77,7 @@ def _build(arguments: Namespace) -> int:
 
 def _check(arguments: Namespace) -> int:
     from billboards.board.folder import open_board
-    from billboards.cli.output import note
+    from billboards.cli.output import note, print_document
     from billboards.run.packs import open_pack
     from billboards.run.trial import try_program
 
@@ -82,6 +85,10 @@ def _check(arguments: Namespace) -> int:
     program = open_pack(arguments.folder, home=arguments.home)
     batch = _trial_batch(board, program, arguments.generator)
     trial = try_program(program, batch, rows=len(board.rows))
+    if arguments.json:
+        words = ("problem", "repeatable", "scores", "seconds", "estimate", "platform")
+        print_document("trial", {word: getattr(trial, word) for word in words} | {"signature": program.signature})
+        return 0 if trial.problem is None else 1
     if trial.problem is not None:
         note(trial.problem)
         return 1
@@ -111,9 +118,17 @@ def _needs(program: ProgramMetric) -> tuple[tuple[str, bool], ...]:
 
 
 def _list(arguments: Namespace) -> int:
+    from billboards.cli.output import print_document
     from billboards.run.packs import built_packs, pack_state
 
-    for pack in built_packs(home=arguments.home):
-        trusted = " (trusted)" if pack.trusted else ""
-        print(f"{pack.name:16}{pack.folder}{trusted}: {pack_state(pack, home=arguments.home)}")
+    states = [(pack, pack_state(pack, home=arguments.home)) for pack in built_packs(home=arguments.home)]
+    if arguments.json:
+        entries = [
+            {"name": pack.name, "folder": str(pack.folder), "trusted": pack.trusted, "state": state}
+            for pack, state in states
+        ]
+        print_document("packs", {"packs": entries})
+        return 0
+    for pack, state in states:
+        print(f"{pack.name:16}{pack.folder}{' (trusted)' if pack.trusted else ''}: {state}")
     return 0

@@ -11,9 +11,11 @@ and --generator left out; or, with --metric, a table with a column per generator
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from billboards.cli import options
 
 if TYPE_CHECKING:
     from billboards.board.added_scores import NewColumn
@@ -40,6 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="what a new column's metric saw: references, input, both with a comma, or nothing (default references)",
     )
     add.add_argument("--references", metavar="A,B", help="the references that a new column's metric saw (default: all)")
+    options.add_json(add)
 
 
 def run(arguments: Namespace) -> int:
@@ -53,13 +56,26 @@ def run(arguments: Namespace) -> int:
     new = _new_column(arguments, board.check_references)
     given = read_added(arguments.file, board, metric=arguments.metric, generator=arguments.generator)
     plans = plan_added(board, given, new=new, replace=arguments.replace)
+    if not arguments.dry_run:
+        write_added(board, plans, new)
+    if arguments.json:
+        columns = [
+            {"metric": p.source_name, "new": p.is_new, "added": p.added, "replaced": p.replaced, "same": p.same}
+            for p in plans
+        ]
+        _print_columns(arguments, columns)
+        return 0
     for plan in plans:
         note(plan.words())
     if arguments.dry_run:
         note("nothing was written")
-        return 0
-    write_added(board, plans, new)
     return 0
+
+
+def _print_columns(arguments: Namespace, columns: Sequence[Mapping[str, Any]]) -> None:
+    from billboards.cli.output import print_document
+
+    print_document("added", {"written": not arguments.dry_run, "columns": list(columns)})
 
 
 def _send(arguments: Namespace) -> int:
@@ -75,7 +91,11 @@ def _send(arguments: Namespace) -> int:
     if new is not None:
         fields |= {"lower_is_better": not new.higher_is_better, "needs": ",".join(new.needs) or "nothing"}
     with Client(arguments.to, os.environ.get(TOKEN)) as site:
-        for column in site.add_scores(arguments.board, arguments.file, **fields):
+        columns = site.add_scores(arguments.board, arguments.file, **fields)
+        if arguments.json:
+            _print_columns(arguments, columns)
+            return 0
+        for column in columns:
             counts = [f"{count} for {name}" for name, count in column["added"].items()]
             counts += [f"{count} replaced of {name}" for name, count in column["replaced"].items()]
             counts += [f"{column['same']} there already"] if column["same"] else []

@@ -263,6 +263,11 @@ class Metric(ABC):
         words += [f"seed:{seed}"] if draws or trials else []
         return "|".join(words)
 
+    @property
+    def needs_all_outputs(self) -> bool:
+        """Whether a sample has other scores than the same outputs among all; last digits do not count."""
+        return self.needs_corpus
+
     def _spelled(self, options: Set[str]) -> str:
         """The metric's name with these options' values in brackets."""
         values = ",".join(f"{f.name}={getattr(self, f.name)}" for f in self._options() if f.name in options)

@@ -31,6 +31,10 @@ class PartMetric(CardedMetric):
             object.__setattr__(self, fact, getattr(self.whole, fact))
 
     @property
+    def needs_all_outputs(self) -> bool:
+        return self.whole.needs_all_outputs
+
+    @property
     def name(self) -> str:
         return f"{self.whole.name}[{self.part}]"
 

@@ -51,6 +51,10 @@ class SPICE(Metric):
         slow=True,
     )
 
+    @property
+    def needs_all_outputs(self) -> bool:
+        return False
+
     def versions(self) -> dict[str, str]:
         return {"jar": _digest(jar())}
 

@@ -108,6 +108,14 @@ def test_two_boards_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) 
     assert values["first:truth"] != values["second:truth"]
 
 
+def test_two_boards_of_one_name_in_folders_of_one_name_get_numbers(tmp_path: Path) -> None:
+    folders = [tmp_path / where / "ports" for where in ("first", "second", "third")]
+    for seed, folder in enumerate(folders):
+        write_board(valued_board("ports", 10, seed=seed), folder)
+    suite = open_suite(write_suite(tmp_path / "all.toml", folders))
+    assert [member.label for member in suite.boards] == ["ports", "ports-2", "ports-3"]
+
+
 def test_every_key_is_documented() -> None:
     page = (Path(__file__).resolve().parents[3] / "docs" / "suites.md").read_text()
     assert [key for key in (*KEYS, *BOARD_KEYS) if f"`{key}`" not in page] == []

@@ -225,6 +225,15 @@ def test_nothing_is_sent_unless_an_endpoint_and_a_model_are_named(
     assert server.received == []
 
 
+def test_scoring_with_a_judge_without_an_endpoint_is_bad_input(
+    judge_environment: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "outputs.txt").write_text("hello\n")
+    texts = str(tmp_path / "outputs.txt")
+    assert main(["score", "--output", texts, "--reference", texts, "--metric", "judge-DA(input=False)"]) == 2
+    assert "set BILLBOARDS_JUDGE_URL to an address" in capsys.readouterr().err
+
+
 def test_a_judge_without_an_endpoint_says_so_among_the_metrics(
     judge_environment: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

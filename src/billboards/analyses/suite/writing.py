@@ -6,6 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 
 from billboards.analyses.suite.checked_boards import other_dimensions
@@ -46,12 +47,23 @@ def write_suite(path: str | Path, folders: Sequence[str | Path]) -> Path:
     head = _HEAD.format(
         file=file.name, name=_quoted(file.stem), metrics=metrics, imported=came, presets=presets
     ).replace(". \n", ".\n")
-    several = Counter(board.name for _, board in boards)
+    labels = _labels(boards)
     text = head + "".join(
-        "\n".join(("", *_lines(folder, board, file, labelled=several[board.name] > 1))) + "\n"
-        for folder, board in boards
+        "\n".join(("", *_lines(folder, board, file, label))) + "\n"
+        for (folder, board), label in zip(boards, labels, strict=True)
     )
     return save_file(file, text)
+
+
+def _labels(boards: Sequence[tuple[Path, Board]]) -> list[str]:
+    """A name for each board that no other has: its own, else its folder's, else that with a number."""
+    several = Counter(board.name for _, board in boards)
+    labels = list[str]()
+    for folder, board in boards:
+        plain = board.name if several[board.name] == 1 else folder.absolute().name
+        free = (name for name in chain([plain], (f"{plain}-{k}" for k in count(2))) if name not in labels)
+        labels.append(next(free))
+    return labels
 
 
 def _imported(boards: Iterable[Board]) -> list[str]:
@@ -59,11 +71,11 @@ def _imported(boards: Iterable[Board]) -> list[str]:
     return list(dict.fromkeys(column.name for board in boards for column in board.imported))
 
 
-def _lines(folder: Path, board: Board, file: Path, *, labelled: bool) -> Iterator[str]:
+def _lines(folder: Path, board: Board, file: Path, label: str) -> Iterator[str]:
     yield "[[boards]]"
     yield f"folder = {_quoted(os.path.relpath(folder.absolute(), file.absolute().parent))}"
-    if labelled:
-        yield f"label = {_quoted(folder.absolute().name)}  # another board has the name {board.name}, too"
+    if label != board.name:
+        yield f"label = {_quoted(label)}  # another board has the name {board.name}, too"
     if board.card.task:
         yield f"task = {_quoted(board.card.task)}"
     names = (*board.dimensions, *board.aggregates)

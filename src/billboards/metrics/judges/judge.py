@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from billboards.errors import InvalidInput, MissingPart
+from billboards.errors import InvalidInput, MissingSetting
 from billboards.metrics.base import Batch, Floats, Item, Metric, MetricCard
 from billboards.metrics.judges import templates
 from billboards.metrics.judges.answers import Answers
@@ -102,14 +102,16 @@ class Judge(Metric):
     def used_model(self) -> str:
         model = self.model or os.environ.get(MODEL, "")
         if not model:
-            raise MissingPart(f"{self.card.name} needs a model: name one, as in {self.card.name}(model=…) or {MODEL}")
+            raise MissingSetting(
+                f"{self.card.name} needs a model: name one, as in {self.card.name}(model=…) or {MODEL}"
+            )
         return model
 
     @property
     def used_endpoint(self) -> str:
         endpoint = self.endpoint or os.environ.get(URL, "")
         if not endpoint:
-            raise MissingPart(
+            raise MissingSetting(
                 f"{self.card.name} asks a language model, and no endpoint is named: set {URL} to an address that "
                 "speaks the chat-completions interface, such as https://judge.example.org/v1"
             )

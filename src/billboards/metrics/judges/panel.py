@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from billboards.errors import InvalidInput, MissingPart, UnknownName
+from billboards.errors import InvalidInput, MissingSetting, UnknownName
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.judges.endpoint import need_httpx
 from billboards.metrics.judges.esa import ESA
@@ -70,7 +70,7 @@ class Panel(Metric):
         """The judges, one for each model."""
         models = self.models or os.environ.get(MODEL, "")
         if not models:
-            raise MissingPart(f"judge-panel needs models: name them, as in judge-panel(models=a+b+c), or {MODEL}")
+            raise MissingSetting(f"judge-panel needs models: name them, as in judge-panel(models=a+b+c), or {MODEL}")
         return tuple(map(self._member, models.split("+")))
 
     @property

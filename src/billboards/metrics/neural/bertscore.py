@@ -92,6 +92,10 @@ class BERTScore(Metric):
         return {"language": language.code} if self.baseline == KNOWN_BASELINE and self.model != EMBEDDED else {}
 
     @property
+    def needs_all_outputs(self) -> bool:
+        return self.idf
+
+    @property
     def takes_best_reference(self) -> bool:
         # idf is counted over all references at once.
         return not self.idf

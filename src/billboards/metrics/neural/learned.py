@@ -51,6 +51,10 @@ class ModelMetric(Metric):
     edition: ClassVar[str] = "1"
 
     @property
+    def needs_all_outputs(self) -> bool:
+        return False
+
+    @property
     def takes_best_reference(self) -> bool:
         return True
 

@@ -143,6 +143,10 @@ class MoverScore(Learned):
         slow=True,
     )
 
+    @property
+    def needs_all_outputs(self) -> bool:
+        return self.idf
+
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
         check_language(self, self.model, batches)
         self._check_sizes()

@@ -102,6 +102,10 @@ class QuestionMetric(Metric):
     revision: ClassVar[str] = "1"
 
     @property
+    def needs_all_outputs(self) -> bool:
+        return False
+
+    @property
     def signature(self) -> str:
         self.check()
         models, parts = self.models(), dict[str, object]()

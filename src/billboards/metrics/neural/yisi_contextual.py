@@ -68,6 +68,10 @@ class YiSi1(Learned):
     )
 
     @property
+    def needs_all_outputs(self) -> bool:
+        return True
+
+    @property
     def takes_best_reference(self) -> bool:
         # Weights come from all references, and precision and recall each have their own best.
         return False

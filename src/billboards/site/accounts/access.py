@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 
 from billboards.board.names import deceiving_mistake, look_alike, name_mistake
 from billboards.errors import InvalidInput, NotAllowed, Refused, UnknownName
+from billboards.run.addresses import NoAddress, lies_inside
 from billboards.site.accounts import records as accounts
 from billboards.site.accounts.records import Account, Role, Scope, Session, Token
 from billboards.site.admin import deliveries
@@ -360,6 +361,8 @@ def add_webhook(site: Site, viewer: Viewer, url: str, *, board: str | None = Non
     own = require(viewer, "own-account")
     if not _is_web_address(url):
         raise InvalidInput(f"{url[:200]!r} is no web address; give one as in https://example.org/hook")
+    if own.role != "owner":
+        _check_outside(url)
     with site.database.writing() as connection:
         if board is not None:
             registry.board(connection, board)
@@ -374,6 +377,19 @@ def _is_web_address(url: str) -> bool:
     except ValueError:
         return False
     return usable and url.isprintable() and " " not in url
+
+
+def _check_outside(url: str) -> None:
+    """Refuse an address in the server's own network; a host that can't be found now may be there later."""
+    try:
+        inside = lies_inside(url)
+    except NoAddress:
+        return
+    if inside:
+        raise InvalidInput(
+            f"{urlsplit(url).hostname} lies in the server's own network, where nothing is sent for submitters; "
+            "give an address of the public network, or ask an owner of the site to add the webhook"
+        )
 
 
 def remove_webhook(site: Site, viewer: Viewer, webhook_id: int) -> None:

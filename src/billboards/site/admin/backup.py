@@ -30,7 +30,7 @@ from typing import IO, Any
 
 from sqlalchemy import Connection, Table, update
 
-from billboards.errors import InvalidInput, Refused, StoreAway, StoreFailed
+from billboards.errors import InvalidInput, StoreAway, StoreFailed
 from billboards.reading import json_value, shown
 from billboards.show.documents import read_fields
 from billboards.site.boards import registry
@@ -218,7 +218,7 @@ def restore(file: Path, data: Path, *, database: str = "", tell: Tell | None = N
     if not file.is_file():
         raise InvalidInput(f"{file}: there is no such file; name one that `billboards backup` wrote")
     if data.exists() and (not data.is_dir() or any(data.iterdir())):
-        raise Refused(f"{data}: is not empty, and may be in use; name a new folder")
+        raise InvalidInput(f"{data}: is not empty, and may be in use; name a new folder")
     target = data.absolute()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -302,7 +302,7 @@ def _compare(file: Path, manifest: Manifest, digests: Mapping[str, str]) -> None
     tables = {f"tables/{name}.jsonl" for name in manifest.tables}
     for name, digest in manifest.files.items():
         if digests.get(name) != digest:
-            raise StoreFailed(f"{file}: {name} is damaged or missing; take another backup")
+            raise InvalidInput(f"{file}: {name} is damaged or missing; take another backup")
         if name.startswith("blobs/") and name != f"blobs/{digest}":
             raise InvalidInput(f"{file}: {name} does not have its content's name; it is not believed")
     odd = digests.keys() ^ {*manifest.files, *tables, MANIFEST}

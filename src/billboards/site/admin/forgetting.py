@@ -6,12 +6,15 @@ generators in past rankings, because those rankings were published and others' p
 they gave as annotators, because judgments rest on them; that something was done, and when, in the audit trail. A
 metric's column keeps its name, which is part of the signatures that published ensembles are cited by.
 
-Everything in the database goes in one writing transaction, then the files that nothing names any more.
+Everything in the database goes in one writing transaction, then what SQLite's log still says of it, then the files that
+nothing names any more.
 """
 
 from __future__ import annotations
 
 import json
+import logging
+import re
 import secrets
 import time
 from collections import Counter
@@ -56,6 +59,8 @@ from billboards.site.database.schema import (
 from billboards.site.site import Site
 from billboards.site.submissions import records as submission_records
 from billboards.site.submissions.records import Submission
+
+log = logging.getLogger("billboards.site.admin")
 
 #: Seconds since a file was last sent before it may be deleted: somebody may be sending the same one now.
 SETTLED = 120.0
@@ -121,6 +126,8 @@ def forget(site: Site, name: str, *, actor: str) -> Forgotten:
         person = _person(connection, name)
         deleted = _forget_rows(connection, person, actor, site.clock())
         gone = retention.unreferenced(connection, person.blobs)
+    if not site.database.clear_log():
+        log.warning("%s: its log could not be emptied; stop the site's processes once", site.database.shown)
     removed = sum(remove_file(site, blob, before=began - SETTLED, release=is_unnamed) for blob in gone)
     return _forgotten(name, person, {**deleted, "files": removed}, len(person.blobs) - removed, done=True)
 
@@ -181,6 +188,7 @@ def _forget_rows(connection: Connection, person: _Person, actor: str, now: float
         versions = _versions(person.on(board))
         deleted["texts in campaigns"] += forget_items(connection, board, versions, own)
         deleted["rankings made anonymous"] += rename_generators(connection, board, own)
+        rename_in_notices(connection, board, own)
         generators |= own
     for submission in person.sent:
         generators.setdefault(submission.name, _drawn(submission, person))
@@ -460,6 +468,27 @@ def rename_in_trail(
             connection.execute(update(audit).where(audit.c.id == row["id"]).values(**values))
     for old, new in names.items():
         connection.execute(update(rulings).where(rulings.c.actor == old).values(actor=new))
+
+
+def rename_in_notices(connection: Connection, board: str, names: Mapping[str, str]) -> None:
+    """Put other names of generators into what others are told: a mail says whose place a submission took."""
+    if not names:
+        return
+    words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![\w-])(?:{words})(?![\w-])")
+    for row in connection.execute(select(deliveries.c.id, deliveries.c.payload)).all():
+        if row.payload.get("board") != board:
+            continue
+        payload = _with_words(row.payload, lambda text: pattern.sub(lambda match: names[match[0]], text))
+        if payload != row.payload:
+            connection.execute(update(deliveries).where(deliveries.c.id == row.id).values(payload=payload))
+
+
+def _with_words(document: Any, change: Callable[[str], str]) -> Any:
+    """A document with every text in it changed."""
+    if isinstance(document, str):
+        return change(document)
+    return _mapped(document, lambda part: _with_words(part, change))
 
 
 def _renamed(document: Any, names: Mapping[str, str]) -> Any:

@@ -11,7 +11,7 @@ from fastapi import Depends, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel
 
 from billboards.board.added_scores import NewColumn, read_needs
-from billboards.errors import InvalidInput
+from billboards.errors import Problem, TooLarge
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, site_of
 from billboards.site.boards import added_scores as attached
@@ -121,7 +121,8 @@ def add_scores(
     site = site_of(request)
     raw = file.file.read(site.settings.generator_bytes + 1)
     if len(raw) > site.settings.generator_bytes:
-        raise InvalidInput(f"the file is larger than {site.settings.generator_bytes:,} bytes; send it in parts")
+        words = f"has more than the {site.settings.generator_bytes:,} bytes that are taken; send it in parts"
+        raise TooLarge([Problem(file.filename or "the file", None, words)])
     column = NewColumn(higher_is_better=not lower_is_better, needs=read_needs(needs))
     with tempfile.TemporaryDirectory() as work:
         path = Path(work) / f"scores{''.join(Path(file.filename or 'scores.tsv').suffixes[-2:])}"

@@ -104,6 +104,22 @@ class Database:
                 return None
             return connection.execute(text("select version_num from alembic_version")).scalar()
 
+    def clear_log(self) -> bool:
+        """Bring everything that SQLite keeps beside its file into the file, and empty the rest.
+
+        What was deleted stands in the write-ahead log until then. False where another process is reading all the time;
+        a server's log is its own business.
+        """
+        if not self.is_sqlite:
+            return True
+        # The driver's own connection: a transaction, which SQLAlchemy begins, would itself be in the way.
+        connection = self.engine.raw_connection()
+        try:
+            busy, *_ = connection.cursor().execute("pragma wal_checkpoint(truncate)").fetchone()
+        finally:
+            connection.close()
+        return not busy
+
     def close(self) -> None:
         self.engine.dispose()
 
@@ -169,10 +185,10 @@ def _engine(url: str) -> Engine:
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
-    """Readers beside one writer, commits that survive a power cut, foreign keys that hold."""
+    """Readers beside one writer, commits that survive a power cut, foreign keys that hold, deleted rows overwritten."""
     # The driver's own transactions begin too late: not before the first write, after what the write rests on was read.
     connection.isolation_level = None
-    for setting in ("journal_mode = wal", "synchronous = full", "foreign_keys = on"):
+    for setting in ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "secure_delete = on"):
         connection.execute(f"pragma {setting}")
 
 

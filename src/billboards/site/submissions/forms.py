@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from billboards.analyses.rank import newcomer_words
 from billboards.board.costs import COSTS
-from billboards.errors import BillboardsError, InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused
+from billboards.errors import BillboardsError, InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused, TooLarge
 from billboards.site.accounts.access import may
 from billboards.site.boards.masked import Look
 from billboards.site.settings import moment
@@ -297,7 +297,7 @@ def problem_words(problem: Problem) -> str:
 def mistakes_of(ask: Ask, error: BillboardsError) -> tuple[list[str], int]:
     """Every mistake in words, and the status."""
     if isinstance(error, InvalidSubmission):
-        return list(map(problem_words, error.problems)), 422
+        return list(map(problem_words, error.problems)), 413 if isinstance(error, TooLarge) else 422
     if isinstance(error, NotAllowed):
         return [str(error)], 403 if ask.viewer.account else 401
     return [str(error)], 409 if isinstance(error, Refused) else 422

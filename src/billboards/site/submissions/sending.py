@@ -28,11 +28,11 @@ from billboards.board.names import deceiving_mistake, generator_name_mistake, lo
 from billboards.errors import (
     InvalidInput,
     InvalidSettings,
-    InvalidSubmission,
     MissingPart,
     NotAllowed,
     Problem,
     Refused,
+    TooLarge,
     UnknownName,
 )
 from billboards.metrics.discovery import installed_metric, part_names
@@ -771,7 +771,7 @@ def _board(site: Site, name: str) -> registry.Registered:
 def check_size(raw: bytes, most: int, name: str) -> None:
     """Refuse what has too many bytes."""
     if len(raw) > most:
-        raise InvalidSubmission([Problem(name, None, f"has {len(raw):,} bytes; at most {most:,} are taken")])
+        raise TooLarge([Problem(name, None, f"has more than the {most:,} bytes that are taken; send a smaller one")])
 
 
 def _check_name(board: Board, kind: Kind, name: str) -> None:

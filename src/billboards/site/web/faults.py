@@ -27,7 +27,9 @@ from billboards.errors import (
     NotAllowed,
     Refused,
     StoreFailed,
+    TooLarge,
     UnknownName,
+    count_problems,
 )
 from billboards.site.accounts.access import VISITOR, Viewer
 from billboards.site.web.asking import Ask
@@ -46,6 +48,7 @@ RETRY = "5"
 STATUSES: tuple[tuple[type[BillboardsError], int], ...] = (
     (UnknownName, 404),
     (Gone, 410),
+    (TooLarge, 413),
     (InvalidInput, 422),
     (Refused, 409),
     (NotAllowed, 403),
@@ -75,6 +78,14 @@ def status_of(error: BillboardsError, *, visitor: bool) -> int:
     return 401 if status == 403 and visitor else status
 
 
+def mistakes_of(error: BillboardsError) -> int | None:
+    """How many mistakes there are, with those of a long file that are only counted; None where none is listed."""
+    if isinstance(error, InvalidSettings):
+        return len(error.problems)
+    listing = isinstance(error, InvalidBoard | InvalidSubmission | InvalidTemplate)
+    return count_problems(error.problems) if listing else None
+
+
 def problems_of(error: BillboardsError) -> list[str]:
     """Every mistake of a board, submission, template or setting, each in one line."""
     return [str(problem) for problem in error.problems] if isinstance(error, WITH_PROBLEMS) else []
@@ -87,7 +98,9 @@ async def answer_error(request: Request, error: Exception) -> Response:
     status = status_of(error, visitor=viewer.account is None)
     if status >= 500:
         log.error("%s %s, request %s: %s", request.method, _place(request), id_of(request), _one_line(str(error)))
-    response = answer(request, status, public_words(request, error, status), problems_of(error))
+    response = answer(
+        request, status, public_words(request, error, status), problems_of(error), mistakes=mistakes_of(error)
+    )
     if isinstance(error, StoreFailed):
         response.headers["retry-after"] = RETRY
     return response
@@ -130,12 +143,13 @@ async def answer_unforeseen(request: Request, error: Exception) -> Response:
     return response
 
 
-def answer(request: Request, status: int, words: str, problems: list[str]) -> Response:
+def answer(request: Request, status: int, words: str, problems: list[str], *, mistakes: int | None = None) -> Response:
     """A fault as the asker reads it; half a character that was sent is told as its code, which can be sent back."""
     words, *problems = (text.encode("utf-8", "backslashreplace").decode() for text in (words, *problems))
     if request.url.path.startswith("/api/") or _wants_json(request):
         content: dict[str, Any] = {"status": status, "title": TITLES.get(status, "Server error"), "detail": words}
-        content |= {"problems": problems} if problems else {}
+        count = len(problems) if mistakes is None else mistakes
+        content |= {"problems": problems, "mistakes": count} if problems else {}
         return JSONResponse(content, status, media_type="application/problem+json")
     viewer, csrf = _asker(request)
     ask = Ask(
