@@ -107,13 +107,13 @@ class Door:
         """What is told of generators' means under a metric that was given hidden references."""
         standings = [
             GeneratorStanding(
-                f"g{g}",
-                "machine",
-                None,
-                {"metric": float(row.mean())},
-                {},
-                None,
-                0,
+                name=f"g{g}",
+                kind="machine",
+                rank=None,
+                scores={"metric": float(row.mean())},
+                covered={},
+                human=None,
+                judged=0,
                 interval={"metric": _interval(row)},
             )
             for g, row in enumerate(scores)

@@ -19,13 +19,11 @@ import io
 import json
 import math
 import re
-import tomllib
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from reprlib import Repr
 from typing import Any, TypeGuard
@@ -222,6 +220,8 @@ def is_binary(raw: bytes) -> bool:
 @cache
 def published_digests() -> frozenset[str]:
     """Digests of files as their publishers have them, as the catalogue of public boards lists them."""
+    from importlib import resources
+
     folder = resources.files("billboards") / "catalogue" / "digests"
     lists = (file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".tsv"))
     return frozenset(line.split("\t")[1] for text in lists for line in text.splitlines() if line.count("\t") > 1)
@@ -330,6 +330,8 @@ def toml_document(text: str, *, most: int = MOST_TOML) -> dict[str, Any]:
     Size and keys are looked at before anything is read: the memory that a dotted key takes grows with the square of
     its parts, so that a few bytes could fill the machine.
     """
+    import tomllib
+
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if size > most:
         raise tomllib.TOMLDecodeError(f"it has {size:,} bytes; at most {most:,} are read")

@@ -36,7 +36,9 @@ def _generator(
 ) -> GeneratorStanding:
     scores = {"BLEU": bleu, "COMET": comet, "COMET-QE": 0.3, "length": 20.0, "METEOR": None, "ensemble": ensemble}
     covered = dict.fromkeys(scores, 100)
-    return GeneratorStanding(name, "machine", rank, scores, covered, human, 100 if human else 0)
+    return GeneratorStanding(
+        name=name, kind="machine", rank=rank, scores=scores, covered=covered, human=human, judged=100 if human else 0
+    )
 
 
 #: Two metrics with references, one without, one mere statistic, and one that has no correlation.
@@ -57,7 +59,14 @@ GENERATORS = (
     _generator("<script>alert(1)</script>", 2, 78.5, 0.57, 43.1, None),
     _generator("trans_base & 100%", 4, 73.1, 0.21, 22.8, None),
     GeneratorStanding(
-        "Human-B", "human", None, {"ensemble": None, "COMET": 0.55, "BLEU": 40.0}, {}, 86.25, 100, "is a reference"
+        name="Human-B",
+        kind="human",
+        rank=None,
+        scores={"ensemble": None, "COMET": 0.55, "BLEU": 40.0},
+        covered={},
+        human=86.25,
+        judged=100,
+        reason="is a reference",
     ),
 )
 

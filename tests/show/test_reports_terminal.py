@@ -45,7 +45,10 @@ def test_a_printed_result_says_in_python_how_to_see_all_columns() -> None:
 
 def test_names_of_compared_metrics_stay_whole_on_80_columns() -> None:
     names = "BERTScore(layer=17,idf)", "ROUGE-Lsum(stemmer=True)"
-    pair = MetricPair(*names, 0.1, 0.01, 0.02, 0.03, 300, 0.1, 0.01, 900)
+    pair = MetricPair(
+        first=names[0], second=names[1], difference=0.1, p=0.01, holm=0.02, bh=0.03, n=300, accuracy=0.1,
+        p_accuracy=0.01, pairs=900,
+    )  # fmt: skip
     text = printed(metric_pairs_table(MetricPairs("b", "mqm", "", "both", 1000, 0, (pair,))), 80)
     assert all(name in text for name in names)
     assert "Holm" in text

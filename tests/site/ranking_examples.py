@@ -13,7 +13,17 @@ def metric(name: str, rank: int | None, r: float | None, *, cluster: int | None 
 
 
 def generator(name: str, rank: int | None, human: float | None, **scores: float | None) -> GeneratorStanding:
-    return GeneratorStanding(name, "machine", rank, scores, dict.fromkeys(scores, 8), human, 8, None, rank)
+    return GeneratorStanding(
+        name=name,
+        kind="machine",
+        rank=rank,
+        scores=scores,
+        covered=dict.fromkeys(scores, 8),
+        human=human,
+        judged=8,
+        reason=None,
+        cluster=rank,
+    )
 
 
 RANKING = Ranking(

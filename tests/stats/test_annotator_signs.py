@@ -219,3 +219,11 @@ def test_a_wrong_answer_leaves_it_open_longer() -> None:
     assert is_open(0, 0)
     assert not is_open(11, 0)
     assert is_open(11, 1)
+
+
+def test_no_habit_alone_excludes_anybody_however_strong_it_is() -> None:
+    """It makes carelessness ten times as likely at most, and a hundred times is needed."""
+    others = np.full(9, 20)
+    e = np.exp(repetition_evidence(np.append(others, 0), np.append(np.full(9, 9), 500)))
+    assert e[-1] == pytest.approx(10.0)
+    assert e[-1] < ENOUGH == 100.0

@@ -152,3 +152,10 @@ def test_no_difference_is_found_as_often_as_the_level_says() -> None:
     found = [people_tests(rng.normal(0, 1, (2, 30)), draws=199, seed=k) for k in range(400)]
     beats = sum(p[0, 1] <= 0.05 for p in found), sum(p[1, 0] <= 0.05 for p in found)
     assert 8 <= sum(beats) <= 34
+
+
+def test_judgments_are_counted_for_every_generator_also_for_those_that_have_none() -> None:
+    generator, instance = np.array([0, 0, 1, 0]), np.array([0, 1, 1, 4])
+    means = people_means(np.full((4, 1), 3.0), generator, instance, np.full(4, UNKNOWN), shape=(3, 5))
+    assert means.judgments.tolist() == [3, 1, 0]
+    assert means.instances.tolist() == [3, 1, 0]

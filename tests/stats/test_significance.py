@@ -13,7 +13,17 @@ from statsmodels.stats.multitest import multipletests
 from billboards.errors import NotEnoughData
 from billboards.stats import significance
 from billboards.stats.clusters import benjamini_hochberg, holm, significance_clusters
-from billboards.stats.significance import Unit, fisher_z, permute_correlations, permute_values, random_signs, williams
+from billboards.stats.significance import (
+    Sides,
+    Unit,
+    cluster_rows,
+    fisher_z,
+    permute_correlations,
+    permute_values,
+    random_signs,
+    sign_rows,
+    williams,
+)
 
 Floats = NDArray[np.float64]
 
@@ -213,3 +223,21 @@ def test_williams_with_two_sides_is_twice_the_smaller_side() -> None:
     assert williams(0.6, 0.4, 0.5, 50, sides="two") == pytest.approx(2 * ahead)
     assert williams(0.4, 0.6, 0.5, 50, sides="two") == pytest.approx(2 * min(ahead, behind))
     assert williams(0.5, 0.5, 0.5, 50, sides="two") == 1.0
+
+
+@pytest.mark.parametrize("sides", ["one", "two"])
+def test_clusters_from_rows_drawn_by_themselves_are_those_of_all_tests(sides: Sides) -> None:
+    """On boards of more entries than units and of fewer, with rows that are told apart and rows that are not."""
+    random = np.random.default_rng(5)
+    sizes = []
+    for entries, units in ((3, 40), (12, 40), (12, 7), (6, 6)):
+        values = random.normal(size=(entries, units)) + np.linspace(2.0, 0.0, entries)[:, None]
+        order = np.argsort(-values.mean(axis=1)).tolist()
+        p = permute_values(values, draws=200, seed=9, sides=sides).p
+        rows = sign_rows(values, draws=200, seed=9)
+        assert rows.mean == pytest.approx(values.mean(axis=1))
+        clusters = cluster_rows(order, rows, units, seed=9, sides=sides)
+        assert clusters == significance_clusters(order, p)
+        sizes.append(max(clusters.values()))
+    assert max(sizes) > 2
+    assert cluster_rows([], sign_rows(np.empty((0, 5)), draws=10, seed=0), 5, seed=0, sides=sides) == {}

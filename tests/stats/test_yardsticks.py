@@ -241,3 +241,20 @@ def test_presets_are_named_after_those_who_report_so() -> None:
     assert [how.name for how in preset("wmt24").yardsticks] == ["spa/system-level", "acc-eq/by-item"]
     with pytest.raises(BillboardsError, match="wmt99"):
         preset("wmt99")
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("pearson/global", "pearson/pooled"),
+        ("kendall-b/segment", "kendall-b/by-item"),
+        ("kendall-b/summary-level", "kendall-b/by-item"),
+        ("spearman/system", "spearman/by-system"),
+        ("spearman/sys", "spearman/system-level"),
+        ("tau-c", "kendall-c/pooled"),
+        ("darr", "kendall-wmt/by-item"),
+        ("pairwise", "accuracy/system-level"),
+    ],
+)
+def test_communities_names_are_understood(written: str, name: str) -> None:
+    assert yardstick(written).name == name

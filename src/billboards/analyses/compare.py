@@ -15,7 +15,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypedDict
 
 import numpy as np
 from annotated_types import Ge
@@ -86,7 +86,7 @@ class AccuracyComparison:
     instances: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricComparison:
     """Two metrics on the same judged outputs: does the first agree better with people?
 
@@ -120,7 +120,7 @@ class MetricComparison:
     sides: Sides = "one"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MetricPair:
     """Two of all metrics, the one ahead first: does it agree better with people?
 
@@ -176,7 +176,7 @@ class ScoreDifference:
     higher_is_better: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GeneratorComparison:
     """Two generators under people and every metric, with the instances that decide it under one of them.
 
@@ -257,25 +257,30 @@ def compare_on_pairs(
     each = preference_correlations(choices, units, draws=0).r
     difference = preference_correlations((choices[0] - choices[1])[None], units, draws=draws, seed=seed)
     ahead = (0, 1) if each[0] >= each[1] else (1, 0)
+    first, second = names
+    for_first, for_second = _deciding_pairs(board, view, scores, decided, shown)
     return MetricComparison(
-        board.name,
-        *names,
-        (float(each[0]), float(each[1])),
-        None,
-        float(difference.r[0]),
-        None if np.isnan(difference.low[0]) else (float(difference.low[0]), float(difference.high[0])),
-        float(exchange_decisions(choices, units, draws=draws, seed=seed, sides=sides)[ahead]) if draws else None,
-        None,
-        len(decided),
-        draws,
-        seed,
-        _needed(choices, decided.instance),
-        *_deciding_pairs(board, view, scores, decided, shown),
-        None,
-        "instances",
-        resampled,
-        "kendall",
-        sides,
+        board=board.name,
+        first=first,
+        second=second,
+        correlations=(float(each[0]), float(each[1])),
+        between=None,
+        difference=float(difference.r[0]),
+        interval=None if np.isnan(difference.low[0]) else (float(difference.low[0]), float(difference.high[0])),
+        p_permutation=(
+            float(exchange_decisions(choices, units, draws=draws, seed=seed, sides=sides)[ahead]) if draws else None
+        ),
+        p_williams=None,
+        n=len(decided),
+        draws=draws,
+        seed=seed,
+        needed=_needed(choices, decided.instance),
+        for_first=for_first,
+        for_second=for_second,
+        unit="instances",
+        resampled=resampled,
+        statistic="kendall",
+        sides=sides,
     )
 
 
@@ -376,24 +381,27 @@ def compare_metrics(
     how = {"draws": draws, "seed": seed}
     tests = permute_correlations(pair, people, unit=unit, sides=sides, **how).p if draws else np.full((2, 2), np.nan)
     leads = 0 if not defined or r[0] >= r[1] else 1
+    williams_p = williams(float(r[leads]), float(r[1 - leads]), between, int(n[0]), sides=sides) if defined else np.nan
+    for_first, for_second = _deciding_outputs(board, view, (first, second), pair, people, shown)
     return MetricComparison(
-        board.name,
-        first,
-        second,
-        (_defined(r[0]), _defined(r[1])),
-        _defined(between),
-        _defined(r[0] - r[1]),
-        None if drawn is None else (float(np.quantile(drawn, 0.025)), float(np.quantile(drawn, 0.975))),
-        _defined(tests[leads, 1 - leads]),
-        _defined(williams(float(r[leads]), float(r[1 - leads]), between, int(n[0]), sides=sides)) if defined else None,
-        int(n[0]),
-        draws,
-        seed,
-        _whole(lambda: tell_metrics_apart(pair[0], pair[1], people)),
-        *_deciding_outputs(board, view, (first, second), pair, people, shown),
-        _compare_accuracy(pair, people, draws, seed, sides),
-        unit,
-        resampled,
+        board=board.name,
+        first=first,
+        second=second,
+        correlations=(_defined(r[0]), _defined(r[1])),
+        between=_defined(between),
+        difference=_defined(r[0] - r[1]),
+        interval=None if drawn is None else (float(np.quantile(drawn, 0.025)), float(np.quantile(drawn, 0.975))),
+        p_permutation=_defined(tests[leads, 1 - leads]),
+        p_williams=_defined(williams_p),
+        n=int(n[0]),
+        draws=draws,
+        seed=seed,
+        needed=_whole(lambda: tell_metrics_apart(pair[0], pair[1], people)),
+        for_first=for_first,
+        for_second=for_second,
+        accuracy=_compare_accuracy(pair, people, draws, seed, sides),
+        unit=unit,
+        resampled=resampled,
         sides=sides,
     )
 
@@ -498,19 +506,21 @@ def compare_generators(
         raise InvalidInput(
             f"{decided_by} has no scores of both; choose one of {', '.join(o.name for o in differences)}"
         )
+    for_first, for_second = _deciding_instances(board, view, rows, columns, decided_by, shown)
     return GeneratorComparison(
-        board.name,
-        first,
-        second,
-        tuple(differences),
-        decided_by,
-        _whole(lambda: tell_generators_apart(*columns[decided_by])),
-        draws,
-        seed,
-        *_deciding_instances(board, view, rows, columns, decided_by, shown),
-        missing,
-        view.pairs is not None,
-        sides,
+        board=board.name,
+        first=first,
+        second=second,
+        scores=tuple(differences),
+        decided_by=decided_by,
+        needed=_whole(lambda: tell_generators_apart(*columns[decided_by])),
+        draws=draws,
+        seed=seed,
+        for_first=for_first,
+        for_second=for_second,
+        missing=missing,
+        preferences=view.pairs is not None,
+        sides=sides,
     )
 
 
@@ -721,23 +731,39 @@ def _compared(names: tuple[str, ...], tests: PairTests, accuracy: AccuracyTests 
     corrected = holm(p), benjamini_hochberg(p)
     compared = [
         MetricPair(
-            names[a],
-            names[b],
-            _defined(tests.difference[a, b]),
-            _defined(p[k]),
-            _defined(corrected[0][k]),
-            _defined(corrected[1][k]),
-            int(tests.n[a, b]),
-            *((None, None, 0) if accuracy is None else _in_accuracy(accuracy, a, b)),
+            first=names[a],
+            second=names[b],
+            difference=_defined(tests.difference[a, b]),
+            p=_defined(p[k]),
+            holm=_defined(corrected[0][k]),
+            bh=_defined(corrected[1][k]),
+            n=int(tests.n[a, b]),
+            **(_no_accuracy() if accuracy is None else _in_accuracy(accuracy, a, b)),
         )
         for k, (a, b) in enumerate(pairs)
     ]
     return tuple(sorted(compared, key=_surest))
 
 
-def _in_accuracy(tests: AccuracyTests, a: int, b: int) -> tuple[float | None, float | None, int]:
+class _Accuracy(TypedDict):
+    """What a pair of metrics says of pairs of outputs."""
+
+    accuracy: float | None
+    p_accuracy: float | None
+    pairs: int
+
+
+def _no_accuracy() -> _Accuracy:
+    return {"accuracy": None, "p_accuracy": None, "pairs": 0}
+
+
+def _in_accuracy(tests: AccuracyTests, a: int, b: int) -> _Accuracy:
     ahead = (a, b) if not tests.difference[a, b] < 0 else (b, a)
-    return _defined(tests.difference[a, b]), _defined(tests.p[ahead]), int(tests.n[a, b])
+    return {
+        "accuracy": _defined(tests.difference[a, b]),
+        "p_accuracy": _defined(tests.p[ahead]),
+        "pairs": int(tests.n[a, b]),
+    }
 
 
 def _leads(tests: PairTests, a: int, b: int) -> bool:

@@ -158,7 +158,7 @@ class MetricStanding:
         return column_label(self.name, self.signature) if self.origin == "own" else self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GeneratorStanding:
     """One generator's place under the metric that leads, with its mean under every metric as its users know it.
 

@@ -11,15 +11,16 @@ from billboards.cli._arguments import add_options, given_options
 
 if TYPE_CHECKING:
     from billboards.analyses._analysis import Analysis, Result
+    from billboards.analyses._declaration import Declared
 
 
-def add_arguments(parser: ArgumentParser, asked: Analysis[Any, Any]) -> None:
+def add_arguments(parser: ArgumentParser, asked: Declared) -> None:
     """What the command of an analysis takes."""
     options.add_board(parser)
     add_own_arguments(parser, asked)
 
 
-def add_own_arguments(parser: ArgumentParser, asked: Analysis[Any, Any]) -> None:
+def add_own_arguments(parser: ArgumentParser, asked: Declared) -> None:
     """All of it but the board."""
     add_options(parser, asked.options)
     if "aggregate" in asked.view:

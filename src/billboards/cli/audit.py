@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    from billboards.analyses.audit import audit
+    from billboards.analyses._declaration import declared
     from billboards.cli import _analyses
 
     parser.add_argument("boards", type=Path, nargs="+", metavar="BOARD", help="a board folder; several are one audit")
-    _analyses.add_own_arguments(parser, audit)
+    _analyses.add_own_arguments(parser, declared("audit"))
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with charts and a gallery")
     parser.add_argument(
         "--scatter", type=Path, metavar="FILE.svg", help="draw machines under a metric and against its own output"

@@ -15,12 +15,12 @@ from billboards.cli import options
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    from billboards.analyses.ensemble import ensemble
+    from billboards.analyses._declaration import declared
     from billboards.cli import _analyses
 
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     study = actions.add_parser("study", help="weights, ablations, and what each metric adds")
-    _analyses.add_arguments(study, ensemble)
+    _analyses.add_arguments(study, declared("ensemble"))
     listing = actions.add_parser("list", help="every ensemble this board has kept")
     options.add_board(listing)
     listing.add_argument("--json", action="store_true", help="print JSON")

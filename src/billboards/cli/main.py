@@ -202,10 +202,10 @@ def command_parser(command: str) -> ArgumentParser:
         parser = _parser(command, module.__doc__ or summary)
         module.add_arguments(parser)
         return parser
-    from billboards.analyses import analysis_named
+    from billboards.analyses._declaration import declared
     from billboards.cli import _analyses
 
-    asked = analysis_named(command)
+    asked = declared(command)
     parser = _parser(command, asked.explanation + (f"\n\nAfter {asked.paper}." if asked.paper else ""))
     _analyses.add_arguments(parser, asked)
     return parser
@@ -222,10 +222,11 @@ def _parser(command: str, description: str) -> OneLineParser:
 
 def _ask(name: str, arguments: list[str]) -> int:
     """Run the command of an analysis, which is made from its declaration."""
-    from billboards.analyses import analysis_named
     from billboards.cli import _analyses
 
     def run(_: Namespace) -> int:
+        from billboards.analyses import analysis_named
+
         parsed = command_parser(name).parse_args(arguments)
         refuse_endless(parsed)
         return _analyses.run(parsed, analysis_named(name))

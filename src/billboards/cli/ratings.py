@@ -18,19 +18,17 @@ if TYPE_CHECKING:
     from billboards.analyses.ratings._ratings import RatingColumns
 
 
-def _studies() -> dict[str, Analysis[Any, Any]]:
-    """The studies of ratings, by the words of their commands."""
-    from billboards.analyses import analysis_named, own_analyses
-
-    names = [name for name in own_analyses() if name.startswith("ratings ")]
-    return {name.removeprefix("ratings "): analysis_named(name) for name in names}
-
-
 def add_arguments(parser: ArgumentParser) -> None:
+    from billboards.analyses import own_analyses
+    from billboards.analyses._declaration import declared
     from billboards.cli import _analyses
 
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    for action, study in _studies().items():
+    for name in own_analyses():
+        group, _, action = name.partition(" ")
+        if group != "ratings":
+            continue
+        study = declared(name)
         words = study.summary.rstrip(".")
         sub = actions.add_parser(action, help=words[:1].lower() + words[1:], description=study.explanation)
         if study.view:
@@ -41,9 +39,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from billboards.analyses import analysis_named
     from billboards.cli import _analyses
 
-    study = _studies()[arguments.action]
+    study = analysis_named(f"ratings {arguments.action}")
     if study.view or arguments.board.is_dir():
         return _analyses.run(arguments, study)
     _analyses.show(arguments, study.show(_of_table(arguments, study)))

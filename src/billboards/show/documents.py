@@ -195,6 +195,11 @@ def _unwrapped(value: Any) -> Any:
     return value.result() if hasattr(value, "model_fields_set") else value
 
 
+def part_model(kind: Any) -> Any:
+    """The model of a part of a document, which has no head."""
+    return _model(kind)
+
+
 @cache
 def document_model(kind: Any) -> Any:
     """The model of a whole document: its head, and the fields of a result."""

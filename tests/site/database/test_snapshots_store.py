@@ -18,7 +18,9 @@ from billboards.site.database.engine import Database
 
 def ranking(correlation: float, version: int = 1) -> Ranking:
     metric = MetricStanding("BLEU", "BLEU|v1", 1, correlation, 9, None, ("A",), "own", None, False)
-    generator = GeneratorStanding("tug", "machine", 1, {"BLEU": 0.5}, {"BLEU": 9}, None, 0)
+    generator = GeneratorStanding(
+        name="tug", kind="machine", rank=1, scores={"BLEU": 0.5}, covered={"BLEU": 9}, human=None, judged=0
+    )
     ensemble = ensemble_of(correlation, version)
     return Ranking(
         "ferry", "v", "pearson", "pooled", "overall", "", ("A",), 0, 9, (metric,), (generator,), "BLEU", ensemble

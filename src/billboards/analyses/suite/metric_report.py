@@ -89,24 +89,28 @@ def report_metric(
         _on_columns(suite, boards, chosen, row, result, draws, seed, sides, compared_how if ranked else None)
     )
     rivals = _rivals_overall(overall, name, chosen, boards)
+    beats, beaten_by = _told_apart(overall, name)
     return MetricReport(
-        suite.name,
-        name,
-        card_facts(next(iter(row.on.values()))),
-        standing,
-        0 if overall is None else sum(s.rank is not None for s in overall.standings),
-        *_told_apart(overall, name),
-        columns,
-        tuple(_on_board(member, row, row.on[member.key], shown) for member in boards if member.key in row.on),
-        row.missing,
-        draws,
-        seed,
-        result.drafts,
-        rivals,
-        {} if overall is None else {s.metric: s.reason for s in overall.standings if s.rank is None and s.reason},
-        {} if overall is None else overall.left_out,
-        _compared(columns, rivals),
-        measure_key(compared_how.how),
+        suite=suite.name,
+        metric=name,
+        card=card_facts(next(iter(row.on.values()))),
+        standing=standing,
+        of=0 if overall is None else sum(s.rank is not None for s in overall.standings),
+        beats=beats,
+        beaten_by=beaten_by,
+        columns=columns,
+        boards=tuple(_on_board(member, row, row.on[member.key], shown) for member in boards if member.key in row.on),
+        missing=row.missing,
+        draws=draws,
+        seed=seed,
+        drafts=result.drafts,
+        rivals=rivals,
+        left_out=(
+            {} if overall is None else {s.metric: s.reason for s in overall.standings if s.rank is None and s.reason}
+        ),
+        columns_left_out={} if overall is None else overall.left_out,
+        compared=_compared(columns, rivals),
+        statistic=measure_key(compared_how.how),
     )
 
 

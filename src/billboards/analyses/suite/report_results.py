@@ -90,7 +90,7 @@ class BoardCheck:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricReport:
     """One metric over all boards of a suite."""
 

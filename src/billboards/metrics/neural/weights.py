@@ -174,6 +174,11 @@ def _literal(file: str) -> str:
 def find_in_hub_cache(model: str, revision: str | None = None) -> Path:
     """The folder of a hub model that was fetched before, in the revision that is named (default: the main branch)."""
     need(f"the model {model}", "transformers")
+    from huggingface_hub import constants
+
+    # What was never fetched needs no library that downloads, which takes long to load.
+    if not (Path(constants.HF_HUB_CACHE) / f"models--{model.replace('/', '--')}").is_dir():
+        raise _not_fetched(model, revision)
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
@@ -182,11 +187,15 @@ def find_in_hub_cache(model: str, revision: str | None = None) -> Path:
     try:
         return Path(snapshot_download(model, revision=revision or None, local_files_only=True, allow_patterns=wanted))
     except (LocalEntryNotFoundError, HFValidationError) as error:
-        which = f" in its revision {revision}" if revision else ""
-        raise MissingPart(
-            f"the model {model} is not on this machine{which}, and nothing is downloaded unasked: "
-            f"`{fetch_command(model, revision)}` fetches it, or name a model's folder"
-        ) from error
+        raise _not_fetched(model, revision) from error
+
+
+def _not_fetched(model: str, revision: str | None) -> MissingPart:
+    which = f" in its revision {revision}" if revision else ""
+    return MissingPart(
+        f"the model {model} is not on this machine{which}, and nothing is downloaded unasked: "
+        f"`{fetch_command(model, revision)}` fetches it, or name a model's folder"
+    )
 
 
 def fetch_command(model: str, revision: str | None = None) -> str:

@@ -6,10 +6,15 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
+from billboards.analyses.ensemble import Ensemble
+from billboards.analyses.overrating import OverratingReport
+from billboards.analyses.rank import GeneratorStanding, Ranking
 from billboards.errors import UnknownName
-from billboards.show.documents import document_of
+from billboards.show.documents import document_model, document_of, part_model
+from billboards.signing import Statement
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, look_of, site_of
 from billboards.site.boards import snapshots
@@ -36,6 +41,14 @@ Reader = Annotated[Viewer, Depends(Permission("read"))]
 #: Moves of each ranking in a list; the ranking itself has all of them.
 MOST_MOVES = 100
 
+# What results are, for whoever reads the description. Kept documents of older versions may lack some of it, so answers
+# are sent as they were kept and not read again.
+RankingDocument: Any = document_model(Ranking)
+OverratingDocument: Any = document_model(OverratingReport)
+EnsembleDocument: Any = document_model(Ensemble)
+StatementDocument: Any = document_model(Statement)
+Standing: Any = part_model(GeneratorStanding)
+
 
 class Move(BaseModel):
     """Who changed place; null where it was or is not ranked."""
@@ -46,13 +59,39 @@ class Move(BaseModel):
     after: int | None
 
 
+class Changed(BaseModel):
+    """Who came in, went, or sent a new version."""
+
+    side: Literal["generator", "metric"]
+    name: str
+    submission: str | None = Field(description="what brought it; null where the board's folder did, or it is gone")
+
+
+class JudgmentEvent(BaseModel):
+    """What was decided about judgments: a campaign was closed or withdrawn, or the owner chose who ranks."""
+
+    event: Literal["closed", "withdrawn", "chosen"]
+    campaign: str | None = Field(None, description="null where everybody is kept from the judgments")
+    source: str | None = Field(None, description="the judgments that were chosen; null for the usual ones")
+
+
+class Cause(BaseModel):
+    """Why there is a new ranking."""
+
+    first: bool = False
+    added: list[Changed] = []
+    removed: list[Changed] = []
+    changed: list[Changed] = []
+    judgments: list[JudgmentEvent] = []
+
+
 class RankingHead(BaseModel):
     """A kept ranking in a list."""
 
     id: str = Field(description="a digest of all it says; the same content has the same id")
     number: int
     created: float
-    cause: dict[str, Any] = Field(description="what came in or went since the one before")
+    cause: Cause = Field(description="what came in or went since the one before")
     moves: list[Move] = Field(description=f"who changed place; in a list of rankings the first {MOST_MOVES} of them")
     moved: int = Field(description="how many changed place")
     ensemble: str | None = Field(description="the ensemble's signature")
@@ -61,7 +100,7 @@ class RankingHead(BaseModel):
 class SignedFacts(BaseModel):
     """A statement about a ranking, and the site's signature over its canonical JSON."""
 
-    statement: dict[str, Any] = Field(description="board, ranking, time, and the SHA-256 of each document")
+    statement: StatementDocument = Field(description="board, ranking, time, and the SHA-256 of each document")
     signature: str = Field(description="Ed25519, in hexadecimal digits")
     public_key: str = Field(description="the key that signed, in hexadecimal digits; /keys lists all")
 
@@ -78,8 +117,8 @@ class KeyFacts(BaseModel):
 class RankingFacts(RankingHead):
     """A kept ranking with everything it says."""
 
-    ranking: dict[str, Any]
-    overrating: dict[str, Any] | None
+    ranking: RankingDocument
+    overrating: OverratingDocument | None
     signed: SignedFacts | None = Field(description="the site's word that it shows everybody this ranking")
 
 
@@ -97,7 +136,7 @@ class EnsembleFacts(BaseModel):
 
     signature: str
     created: float
-    ensemble: dict[str, Any]
+    ensemble: EnsembleDocument
 
 
 class ProgressOfBoard(BaseModel):
@@ -118,8 +157,8 @@ def list_keys(request: Request) -> list[KeyFacts]:
     return [KeyFacts(**asdict(key)) for key in site_keys(site_of(request)).keys]
 
 
-@router.get("/boards/{board}/ranking")
-def read_ranking(request: Request, board: str, viewer: Reader) -> RankingFacts:
+@router.get("/boards/{board}/ranking", response_model=RankingFacts)
+def read_ranking(request: Request, board: str, viewer: Reader) -> Response:
     """What the board says now."""
     look = look_of(request, board, viewer)
     snapshot, document = look.live.snapshot, look.live.document
@@ -144,7 +183,7 @@ def read_progress(request: Request, board: str, viewer: Reader) -> ProgressOfBoa
     )
 
 
-@router.get("/boards/{board}/rankings")
+@router.get("/boards/{board}/rankings", response_model_exclude_unset=True)
 def list_rankings(
     request: Request, board: str, viewer: Reader, limit: Limit = 20, cursor: Cursor = None
 ) -> Page[RankingHead]:
@@ -161,8 +200,8 @@ def list_rankings(
     return page
 
 
-@router.get("/boards/{board}/rankings/{key}")
-def read_past_ranking(request: Request, board: str, key: str, viewer: Reader) -> RankingFacts:
+@router.get("/boards/{board}/rankings/{key}", response_model=RankingFacts)
+def read_past_ranking(request: Request, board: str, key: str, viewer: Reader) -> Response:
     """A kept ranking, by its id or its number."""
     look = look_of(request, board, viewer)
     number = int(key) if key.isdecimal() and key.isascii() and len(key) < 10 else None
@@ -172,16 +211,14 @@ def read_past_ranking(request: Request, board: str, key: str, viewer: Reader) ->
     return _facts(look, kept, document)
 
 
-@router.get("/boards/{board}/ranking/generators")
-def list_standings(
-    request: Request, board: str, viewer: Reader, limit: Limit = 100, cursor: Cursor = None
-) -> Page[dict[str, Any]]:
+@router.get("/boards/{board}/ranking/generators", response_model=Page[Standing])
+def list_standings(request: Request, board: str, viewer: Reader, limit: Limit = 100, cursor: Cursor = None) -> Response:
     """The generators of the latest ranking in their order, each as the ranking has it: for boards of many."""
     look = look_of(request, board, viewer)
     if look.ranking is None:
         raise UnknownName(f"ranking of {board}", "latest", ())
     page: Page[dict[str, Any]] = page_at(look.ranking.generators, limit, cursor, asdict)
-    return page
+    return JSONResponse(page.model_dump())
 
 
 @router.get("/boards/{board}/history/{side}")
@@ -212,10 +249,10 @@ def read_history(
     return list_of(request, response, page)
 
 
-@router.get("/boards/{board}/ensembles")
+@router.get("/boards/{board}/ensembles", response_model=list[EnsembleFacts])
 def list_ensembles(
     request: Request, response: Response, board: str, viewer: Reader, limit: Limit = MOST, cursor: Cursor = None
-) -> list[EnsembleFacts]:
+) -> Response:
     """Every ensemble ever fitted on the board, the latest first; the header Link leads on where there are more."""
     look = look_of(request, board, viewer)
     place = read_cursor(cursor, float, str)
@@ -224,15 +261,17 @@ def list_ensembles(
         ensembles = snapshots.list_ensembles(
             connection, look.name, hidden=viewer.audience == "owners", before=before, limit=limit + 1
         )
-    page: Page[EnsembleFacts] = page_of(
+    page: Page[dict[str, Any]] = page_of(
         ensembles,
         limit,
-        lambda fitted: EnsembleFacts(
-            signature=fitted[0].signature, created=fitted[1], ensemble=document_of(look.masked_ensemble(fitted[0]))
-        ),
+        lambda fitted: {
+            "signature": fitted[0].signature,
+            "created": fitted[1],
+            "ensemble": document_of(look.masked_ensemble(fitted[0])),
+        },
         lambda fitted: write_cursor(fitted[1], fitted[0].signature),
     )
-    return list_of(request, response, page)
+    return JSONResponse(list_of(request, response, page), headers=dict(response.headers))
 
 
 def _head(snapshot: Snapshot, most: int | None = None) -> RankingHead:
@@ -240,25 +279,31 @@ def _head(snapshot: Snapshot, most: int | None = None) -> RankingHead:
         id=snapshot.id,
         number=snapshot.number,
         created=snapshot.created,
-        cause=dict(snapshot.cause),
+        cause=Cause(**snapshot.cause),
         moves=[Move(**{key: move[key] for key in Move.model_fields}) for move in snapshot.moves[:most]],
         moved=len(snapshot.moves),
         ensemble=snapshot.ensemble,
     )
 
 
-def _facts(look: Look, snapshot: Snapshot, document: dict[str, Any]) -> RankingFacts:
+def _facts(look: Look, snapshot: Snapshot, document: dict[str, Any]) -> Response:
     """A ranking with what this audience may not see taken out, and what its board's card lacks now."""
     ranking = look.ranking_document(document["ranking"])
     overrating = look.overrating_document(document.get("overrating"))
     signed = signed_ranking(look, snapshot, document)
     if look.board.is_draft:
         ranking = {**ranking, "draft": list(look.board.missing_facts)}
-    return RankingFacts(
-        **_head(snapshot).model_dump(),
-        ranking=ranking,
-        overrating=overrating,
-        signed=None
-        if signed is None
-        else SignedFacts(statement=dict(signed.document), signature=signed.signature, public_key=signed.public_key),
+    return JSONResponse(
+        {
+            **_head(snapshot).model_dump(exclude_unset=True),
+            "ranking": ranking,
+            "overrating": overrating,
+            "signed": None
+            if signed is None
+            else {
+                "statement": dict(signed.document),
+                "signature": signed.signature,
+                "public_key": signed.public_key,
+            },
+        }
     )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import JSONResponse
 from starlette.datastructures import QueryParams
 
 from billboards.analyses.suite.advice import Advice, Question, advice_tables, advice_words, advise
 from billboards.analyses.suite.evidence import COST_WORDS, COSTS, Cost, Evidence
 from billboards.errors import InvalidInput, NotEnoughData
-from billboards.show.documents import document_of, dumps
+from billboards.show.documents import document_model, document_of, dumps
 from billboards.show.words import one_line
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission
@@ -52,7 +53,7 @@ def send_suite_advice(ask: Ask) -> Body:
     return Body(dumps(document_of(advice)).encode(), "application/json")
 
 
-@routes.get("/advice")
+@routes.get("/advice", response_model=document_model(Advice))
 def read_advice(
     request: Request,
     viewer: Reader,
@@ -60,10 +61,10 @@ def read_advice(
     language: Annotated[str | None, Query(max_length=_LONGEST, description="of the outputs, as in de")] = None,
     references: Annotated[Literal["yes", "no"], Query(description="whether there will be references")] = "yes",
     cost: Annotated[Cost | None, Query(description="the most that a metric may take")] = None,
-) -> dict[str, Any]:
+) -> Response:
     """Which metric to use for a task and a language, by what all boards say: agreement, interval, probability."""
     question = Question(task=task, language=language, references=references == "yes", cost=cost)
-    return document_of(advise(_site_evidence(request.app.state.pages, viewer), question))
+    return JSONResponse(document_of(advise(_site_evidence(request.app.state.pages, viewer), question)))
 
 
 def _site_evidence(pages: Pages, viewer: Viewer) -> Evidence:

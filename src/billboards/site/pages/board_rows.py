@@ -43,7 +43,7 @@ class TableCell:
     more: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TableRow:
     """One generator."""
 
@@ -108,18 +108,18 @@ def lay_rows(
     def row(k: int) -> TableRow:
         standing = ranking.generators[k]
         return TableRow(
-            standing.name,
-            standing.kind == "human",
-            standing.rank,
-            ranks[k],
-            cluster_words(standing, alike),
-            by_rank and _opens_cluster(ranking, k),
-            tuple(
+            name=standing.name,
+            human=standing.kind == "human",
+            rank=standing.rank,
+            rank_text=ranks[k],
+            more=cluster_words(standing, alike),
+            opens_cluster=by_rank and _opens_cluster(ranking, k),
+            cells=tuple(
                 _people_cell(judged, standing, _score_cell(key, standing, scale.cell(read(standing)), key in of_corpus))
                 for scale, read, judged, (key, _) in zip(scales, readers, people, columns, strict=True)
             ),
-            wanted not in standing.name.casefold(),
-            standing.doubts,
+            hidden=wanted not in standing.name.casefold(),
+            doubts=standing.doubts,
         )
 
     return tuple(row(k) for k in shown.entries), shown

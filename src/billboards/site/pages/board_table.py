@@ -36,7 +36,7 @@ class TopCell:
     role: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TableColumn:
     """One column: a metric, the ensemble, or a plain one, such as what people said."""
 
@@ -56,7 +56,7 @@ class TableColumn:
     shaded: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BoardTable:
     """The table as it is written down."""
 
@@ -104,7 +104,17 @@ def board_table(
     rows, shown = lay_rows(ranking, keys, wish, find=find, page=page, own=own)
     measured, total = overrating is not None, len(ranking.generators)
     left_out = len(every) - len(columns)
-    return BoardTable(columns, rows, wish, measured, left_out, shown, total, hidden, is_choice)
+    return BoardTable(
+        columns=columns,
+        rows=rows,
+        wish=wish,
+        measured=measured,
+        hidden=left_out,
+        shown=shown,
+        total=total,
+        hidden_keys=hidden,
+        is_choice=is_choice,
+    )
 
 
 def hidden_columns(every: Sequence[TableColumn], ranking: Ranking, wish: Wish) -> tuple[frozenset[str], bool]:
@@ -149,7 +159,16 @@ def _own_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
     cell = TopCell("", column.explained(ranking))
     mark = "" if column.shaded else STATISTIC
     leads = ranking.ranked_by == column.name
-    return TableColumn(column.name, column.name, "plain", mark, leads, TopCell(""), cell, TopCell(""))
+    return TableColumn(
+        key=column.name,
+        name=column.name,
+        kind="plain",
+        mark=mark,
+        leads=leads,
+        rank=TopCell(""),
+        correlation=cell,
+        overrating=TopCell(""),
+    )
 
 
 def _cost_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
@@ -161,7 +180,16 @@ def _cost_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
 def _dimension_column(key: str, name: str) -> TableColumn:
     """What people said on one dimension."""
     cell = TopCell("", (f"Mean human score on {one_line(name)}; higher is better.",))
-    return TableColumn(key, name, "plain", "", False, TopCell(""), cell, TopCell(""))
+    return TableColumn(
+        key=key,
+        name=name,
+        kind="plain",
+        mark="",
+        leads=False,
+        rank=TopCell(""),
+        correlation=cell,
+        overrating=TopCell(""),
+    )
 
 
 def _ensemble_column(
@@ -176,14 +204,14 @@ def _ensemble_column(
         ensemble.signature,
     )
     return TableColumn(
-        ENSEMBLE,
-        "ensemble",
-        "ensemble",
-        "",
-        ranking.ranked_by == ENSEMBLE,
-        TopCell(""),
-        TopCell(value_text(ensemble.correlation, 3), more),
-        _overrating_cell(ENSEMBLE, measured, missing),
+        key=ENSEMBLE,
+        name="ensemble",
+        kind="ensemble",
+        mark="",
+        leads=ranking.ranked_by == ENSEMBLE,
+        rank=TopCell(""),
+        correlation=TopCell(value_text(ensemble.correlation, 3), more),
+        overrating=_overrating_cell(ENSEMBLE, measured, missing),
         within=TopCell("" if ensemble.within is None else value_text(ensemble.within, 3), more[:1]),
     )
 
@@ -196,15 +224,15 @@ def _metric_column(
     missing: Mapping[str, str],
 ) -> TableColumn:
     return TableColumn(
-        standing.name,
-        headed(standing.label, higher_is_better=standing.higher_is_better),
-        "metric",
-        metric_mark(standing),
-        ranking.ranked_by == standing.name,
-        rank,
-        _correlation_cell(ranking, standing),
-        _overrating_cell(standing.name, measured, missing),
-        _within_cell(standing),
+        key=standing.name,
+        name=headed(standing.label, higher_is_better=standing.higher_is_better),
+        kind="metric",
+        mark=metric_mark(standing),
+        leads=ranking.ranked_by == standing.name,
+        rank=rank,
+        correlation=_correlation_cell(ranking, standing),
+        overrating=_overrating_cell(standing.name, measured, missing),
+        within=_within_cell(standing),
     )
 
 

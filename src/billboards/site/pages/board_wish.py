@@ -18,7 +18,7 @@ RANK, NAME = "rank", "generator"
 ORDERS = ("correlation", "overrating", "name")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Wish:
     """How a reader wants the table: sorted by what, which way, columns in which order, hidden or pinned."""
 
@@ -69,11 +69,11 @@ def read_wish(query: QueryParams) -> Wish:
         raise InvalidInput(f"columns={columns}: it is all or default; hide=NAME leaves one out")
     way: Direction | None = None if direction is None else "ascending" if direction == "ascending" else "descending"
     return Wish(
-        query.get("sort") or RANK,
-        way,
-        order,
-        frozenset(query.getlist("hide")),
-        tuple(dict.fromkeys(query.getlist("pin"))),
-        query.get("show") == "ranks",
-        columns == "all",
+        sort=query.get("sort") or RANK,
+        direction=way,
+        order=order,
+        hidden=frozenset(query.getlist("hide")),
+        pinned=tuple(dict.fromkeys(query.getlist("pin"))),
+        ranks=query.get("show") == "ranks",
+        every=columns == "all",
     )

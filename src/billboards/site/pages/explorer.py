@@ -141,7 +141,7 @@ class Search:
     page: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Output:
     """One output with what is said of it."""
 
@@ -264,13 +264,13 @@ def _order(
 def _output(board: Board, row: int, k: int, scores: Floats, people: Floats, disputed: Floats) -> Output:
     instance = board.instances[k]
     return Output(
-        instance.id,
-        instance.input or "",
-        board.rows[row].name,
-        board.rows[row].texts[k] or "",
-        _defined(people[row, k]),
-        _defined(scores[row, k]),
-        _defined(disputed[row, k]),
+        instance=instance.id,
+        input=instance.input or "",
+        generator=board.rows[row].name,
+        text=board.rows[row].texts[k] or "",
+        people=_defined(people[row, k]),
+        score=_defined(scores[row, k]),
+        disagreement=_defined(disputed[row, k]),
     )
 
 

@@ -32,7 +32,7 @@ router = APIRouter()
 SHOWN, MOST_VERSIONS = 5, 50
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreLine:
     """A generator under one metric."""
 
@@ -70,7 +70,9 @@ def standing_of(ranking: Ranking, name: str) -> GeneratorStanding:
     for standing in ranking.generators:
         if standing.name == name:
             return standing
-    return GeneratorStanding(name, "machine", None, {}, {}, None, 0, "not ranked yet")
+    return GeneratorStanding(
+        name=name, kind="machine", rank=None, scores={}, covered={}, human=None, judged=0, reason="not ranked yet"
+    )
 
 
 def score_lines(ranking: Ranking, name: str) -> list[ScoreLine]:
@@ -115,7 +117,15 @@ def _line(
     numbers = [v for v in values if v is not None]
     sign = -1 if turned else 1
     text = "–" if value is None else _rank_text(sign * value, [sign * number for number in numbers])
-    return ScoreLine(name, value_text(value, mean_digits(numbers)), text, len(numbers), coverage, turned, metric)
+    return ScoreLine(
+        name=name,
+        text=value_text(value, mean_digits(numbers)),
+        rank=text,
+        of=len(numbers),
+        coverage=coverage,
+        lower=turned,
+        metric=metric,
+    )
 
 
 def _rank_text(value: float, numbers: Sequence[float]) -> str:
@@ -184,7 +194,15 @@ def _output(look: Look, row: int, k: int, lead: str) -> Output:
     text = look.board.rows[row].texts[k] or ""
     people, score = float(matrix.view.human[row, k]), float(matrix.shown(lead)[row, k])
     human = None if np.isnan(people) else people
-    return Output(instance.id, instance.input or "", look.board.rows[row].name, text, human, score, None)
+    return Output(
+        instance=instance.id,
+        input=instance.input or "",
+        generator=look.board.rows[row].name,
+        text=text,
+        people=human,
+        score=score,
+        disagreement=None,
+    )
 
 
 def show_generator(ask: Ask) -> Body:

@@ -150,7 +150,7 @@ def _pager(ask: Ask, look: Look, result: OutputPage) -> Pager:
     return pager(result.page, result.last, addresses.board(look.name, "instances"), kept)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ShownText:
     """One text of an instance: an output or a reference, marked against another, with its scores."""
 
@@ -228,11 +228,18 @@ def texts_of(look: Look, instance: Instance, k: int) -> dict[str, tuple[str, str
 def _shown(look: Look, name: str, kind: str, pieces: tuple[Piece, ...], k: int, is_compared: bool) -> ShownText:
     row = look.board.row_position.get(name.removesuffix(" (output)"))
     if row is None:
-        return ShownText(name, kind, pieces, None, (), is_compared)
+        return ShownText(name=name, kind=kind, pieces=pieces, people=None, scores=(), is_compared=is_compared)
     scores = ((metric, float(look.matrix.shown(metric)[row, k])) for metric in look.matrix.names)
     people = float(look.matrix.view.human[row, k])
     human = None if np.isnan(people) else people
-    return ShownText(name, kind, pieces, human, tuple((m, s) for m, s in scores if not np.isnan(s)), is_compared)
+    return ShownText(
+        name=name,
+        kind=kind,
+        pieces=pieces,
+        people=human,
+        scores=tuple((m, s) for m, s in scores if not np.isnan(s)),
+        is_compared=is_compared,
+    )
 
 
 def _matched_with(look: Look, instance: Instance, against: str) -> str:

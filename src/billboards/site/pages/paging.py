@@ -47,7 +47,7 @@ class Cut(Generic[Entry]):
     rest: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Pager:
     """The links of a list: to its first page, the one before, the next and the last, as far as there are any."""
 
@@ -108,4 +108,11 @@ def pager(number: int, last: int, address: str, kept: Mapping[str, object], *, a
         page = None if wanted == 1 else wanted
         return address + addresses.asked({**kept, "page": page}) + at
 
-    return Pager(number, last, leading_to(1), leading_to(number - 1), leading_to(number + 1), leading_to(last))
+    return Pager(
+        number=number,
+        last=last,
+        first_page=leading_to(1),
+        before=leading_to(number - 1),
+        after=leading_to(number + 1),
+        last_page=leading_to(last),
+    )

@@ -36,7 +36,7 @@ class Line:
     dots: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Timeline:
     """A small chart: its lines, its ticks at the left and at the bottom."""
 
@@ -90,12 +90,12 @@ def timeline(
         ticks = [float(tick) for tick in sorted({round(tick) for tick in ticks}) if low <= tick <= high]
     every = max(1, len(numbers) // 8)
     return Timeline(
-        _apart(drawn, height - BOTTOM),
-        tuple((y(tick), f"{tick:.0f}" if ranks else f"{tick:.2f}") for tick in ticks),
-        tuple((x(k), str(number)) for k, number in enumerate(numbers) if k % every == 0),
-        width,
-        height,
-        right,
+        lines=_apart(drawn, height - BOTTOM),
+        levels=tuple((y(tick), f"{tick:.0f}" if ranks else f"{tick:.2f}") for tick in ticks),
+        steps=tuple((x(k), str(number)) for k, number in enumerate(numbers) if k % every == 0),
+        width=width,
+        height=height,
+        right=right,
     )
 
 

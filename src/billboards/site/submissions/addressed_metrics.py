@@ -148,7 +148,10 @@ def open_address(
     seconds = site.settings.program_seconds
     if address.way == "endpoint":
         inside = site.settings.metrics.inside_endpoints
-        return EndpointMetric(card, parts["url"], parts["version"], inside, seconds, contract), ""
+        metric = EndpointMetric(
+            card, url=parts["url"], version=parts["version"], inside=inside, seconds=seconds, contract=contract
+        )
+        return metric, ""
     engine = find_engine()
     log = fetch_image(engine, parts["image"], cancelled=cancelled)
     limits = Limits(wall_seconds=seconds, cpu_seconds=2 * seconds, memory_bytes=site.settings.program_memory)
