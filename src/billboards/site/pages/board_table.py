@@ -174,7 +174,17 @@ def _own_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
 def _cost_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
     """A column of which less is better, and that says nothing of quality: it stands last, unshaded."""
     cell, head = TopCell("", column.explained(ranking)), headed(column.name, higher_is_better=False)
-    return TableColumn(column.name, head, "plain", "", False, TopCell(""), cell, TopCell(""), shaded=False)
+    return TableColumn(
+        key=column.name,
+        name=head,
+        kind="plain",
+        mark="",
+        leads=False,
+        rank=TopCell(""),
+        correlation=cell,
+        overrating=TopCell(""),
+        shaded=False,
+    )
 
 
 def _dimension_column(key: str, name: str) -> TableColumn:
