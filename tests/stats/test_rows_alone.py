@@ -93,5 +93,6 @@ def test_what_differs_without_a_test_differs_by_the_test() -> None:
     apart = rows - rows[best]
     surely = surely_differ(apart.mean(axis=1), (apart**2).sum(axis=1), 60, draws=500, seed=4)
     p = permute_against(rows, best, draws=500, seed=4)
-    assert surely.any() and not surely.all()
+    assert surely.any()
+    assert not surely.all()
     assert (p[surely] <= significance.LEVEL).all()

@@ -112,7 +112,7 @@ class KeptRows:
         waiting: list[tuple[RankedColumn, list[int], Floats]] = []
 
         def work() -> None:
-            lines = make(np.concatenate([scores for _, _, scores in waiting]))
+            lines = make(waiting[0][2] if len(waiting) == 1 else np.concatenate([scores for _, _, scores in waiting]))
             for column, missing, _ in waiting:
                 own, lines = lines[: len(missing)], lines[len(missing) :]
                 fresh[column.name] = dict(zip(missing, own, strict=True))

@@ -37,6 +37,8 @@ _EXPECTED = {
 }
 
 Document = dict[str, Any]
+#: How a document is written for programs alone.
+COMPACT: Mapping[str, Any] = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
 Result = TypeVar("Result")
 
 
@@ -45,8 +47,12 @@ def dumps(document: Mapping[str, Any], *, compact: bool = False) -> str:
 
     `compact` is for programs alone: without line ends inside it is written in a fourth of the time.
     """
-    spaced: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 2}
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, **spaced)
+    how = COMPACT if compact else {**COMPACT, "separators": None, "indent": 2}
+    return escaped(json.dumps(document, **how))
+
+
+def escaped(text: str) -> str:
+    """JSON text as it is written: halves of characters as escapes, and a line end behind it."""
     if text.isascii():
         return text + "\n"
     return re.sub(r"[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
@@ -64,7 +70,7 @@ def document_of(result: Any, kind: str = "") -> Document:
         return dict(own())
     name = kind_of(result, kind)
     head: Document = {"schema": SCHEMA, "kind": name}
-    body: Document = _table_body(result) if isinstance(result, Table) else _plain(result)
+    body: Document = _table_body(result) if isinstance(result, Table) else plain(result)
     taken = sorted(head.keys() & body.keys())
     if taken:
         raise InvalidInput(f"a {name} has a field named {taken[0]!r}, which its document needs; rename the field")
@@ -189,9 +195,7 @@ def _unwrapped(value: Any) -> Any:
         return tuple([_unwrapped(item) for item in value]) if value and not isinstance(value[0], float) else value
     if isinstance(value, dict):
         # Most of a large ranking are numbers by name, which are right as they are.
-        return {
-            key: item if type(item) in _READ_AS_THEY_ARE else _unwrapped(item) for key, item in value.items()
-        }
+        return {key: item if type(item) in _READ_AS_THEY_ARE else _unwrapped(item) for key, item in value.items()}
     return value.result() if hasattr(value, "model_fields_set") else value
 
 
@@ -242,10 +246,10 @@ def _check_head(document: Any, kind: str) -> None:
 
 
 def _table_body(table: Table) -> Document:
-    return {"title": table.title, "rows": [_plain(record) for record in records(table)], "notes": list(table.notes)}
+    return {"title": table.title, "rows": [plain(record) for record in records(table)], "notes": list(table.notes)}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value as JSON knows it; fields stand under the document's words, then what the class counts in beside them."""
     kind = type(value)
     # What a document has most of comes first: a large ranking has hundreds of thousands of numbers.
@@ -254,17 +258,17 @@ def _plain(value: Any) -> Any:
     if kind in _AS_THEY_ARE:
         return value
     if kind is dict:
-        return {key if type(key) is str else str(key): _plain(item) for key, item in value.items()}
+        return {key if type(key) is str else str(key): plain(item) for key, item in value.items()}
     if kind is tuple or kind is list:
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
-        own = {word: _plain(getattr(value, name)) for word, name in _words(kind)}
-        return own | {name: _plain(getattr(value, name)) for name in getattr(value, "ALSO", ())}
+        own = {word: plain(getattr(value, name)) for word, name in _words(kind)}
+        return own | {name: plain(getattr(value, name)) for name in getattr(value, "ALSO", ())}
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
+        return {str(key): plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 _AS_THEY_ARE = frozenset({str, int, bool, NoneType})

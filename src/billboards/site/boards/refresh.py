@@ -7,10 +7,12 @@ as long as that is the same there is nothing to do.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 from bisect import bisect_left
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +30,7 @@ from billboards.board.matrix import board_scores
 from billboards.errors import InvalidInput
 from billboards.show.documents import document_of
 from billboards.site.boards import snapshots
+from billboards.site.boards.document_texts import KeptTexts
 from billboards.site.boards.ladders import climb_board, keep_rungs
 from billboards.site.boards.live import LiveBoard, board_metrics, live_board
 from billboards.site.boards.ranking import rank_by_owner, ranking_options
@@ -45,6 +48,7 @@ from billboards.site.work.leases import Lease
 
 _SCORES = Shelf[str, KeptScores]()
 _ROWS = Shelf[tuple[str, Audience], KeptRows]()
+_TEXTS = Shelf[tuple[str, Audience], KeptTexts]()
 #: What the last ranking said of who is there and where, with a digest of its text.
 _SAID = Shelf[tuple[str, Audience], tuple[bytes, Mapping[str, Any]]]()
 
@@ -89,8 +93,10 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
         if ranking.ensemble is not None:
             ensemble = snapshots.keep_ensemble(connection, ranking.ensemble, public=audience == "public", now=now)
             ranking = replace(ranking, ensemble=ensemble)
-        document = _document(live, ranking, overrating, audits, findings)
-        document_id = snapshots.document_id(document)
+        texts = site.cache.get(_TEXTS, (name, audience)) or site.cache.put(_TEXTS, (name, audience), KeptTexts())
+        with _uncollected():
+            document = _document(live, ranking, overrating, audits, findings, texts)
+            document_id, text = texts.document_id(document), texts.stored_text(document)
         last = snapshots.latest(connection, name, audience)
         before = None if last is None else _said_before(site, connection, last)
         if last is not None and last.id == document_id:
@@ -108,11 +114,24 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
             now=now,
             seconds=now - begun,
             id=document_id,
+            text=text,
         )
-        _remember(site, snapshots.document_text(connection, kept), kept, document)
+        _remember(site, text, kept, document)
         if audience == "public":
             announce_ranked(connection, kept, live, ranking, now=now)
         return kept
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no circles of objects meanwhile: in a large document there are none, and its parts are very many."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _said_before(site: Site, connection: Connection, last: Snapshot) -> Mapping[str, Any]:
@@ -214,12 +233,13 @@ def _document(
     overrating: Mapping[str, Any] | None,
     audits: Mapping[str, MetricAudit],
     findings: Findings,
+    texts: KeptTexts,
 ) -> dict[str, Any]:
     document: dict[str, Any] = {
         "schema": 1,
         "kind": "snapshot",
         "board": live.name,
-        "ranking": document_of(ranking),
+        "ranking": texts.ranking_document(ranking),
         "overrating": overrating,
         "audits": {name: document_of(audit) for name, audit in audits.items()},
         "rows": {row.name: row.version for row in live.board.rows},

@@ -30,6 +30,8 @@ from billboards.site.database.schema import ensembles, rankings, standings
 Audience = Literal["public", "owners"]
 Side = Literal["metric", "generator"]
 
+#: How a document is written to be named.
+NAMED: Mapping[str, Any] = {"sort_keys": True, "ensure_ascii": True, "allow_nan": False}
 #: Whether a ranking is there with all that it said; one that was thinned out rests on nothing any more.
 IS_KEPT = rankings.c.basis != ""
 
@@ -72,19 +74,21 @@ def keep(
     now: float,
     seconds: float | None = None,
     id: str | None = None,
+    text: str | None = None,
 ) -> Snapshot:
     """Keep a document as the board's next snapshot; needs a writing transaction.
 
     seconds: what it took.
     id: the document's name, where it is known already.
+    text: the document as it is stored, where it is known already.
     """
     last = latest(connection, board, audience)
     number = 1 if last is None else last.number + 1
     head: dict[str, Any] = {"board": board, "audience": audience, "number": number}
     head["id"] = id or document_id(document)
     head |= {"basis": basis, "created": now, "cause": dict(cause), "moves": list(moves), "ensemble": ensemble}
-    text = packed_values(connection, board, audience, number - 1, dumps(document, compact=True))
-    connection.execute(insert(rankings).values(**head, **text))
+    packed = packed_values(connection, board, audience, number - 1, text or dumps(document, compact=True))
+    connection.execute(insert(rankings).values(**head, **packed))
     places = [{"board": board, "audience": audience, "number": number, **place} for place in places_of(document)]
     if places:
         connection.execute(insert(standings), places)
@@ -112,7 +116,11 @@ def rebase(connection: Connection, kept: Snapshot, basis: str, *, now: float) ->
 
 def document_id(document: Mapping[str, Any]) -> str:
     """A document's name: a digest of all it says."""
-    text = json.dumps(document, sort_keys=True, ensure_ascii=True, allow_nan=False)
+    return digest_of(json.dumps(document, **NAMED))
+
+
+def digest_of(text: str) -> str:
+    """The name of the document that is so written."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -15,7 +15,6 @@ from sqlalchemy import Connection
 
 from billboards.analyses._disclosed import disclosed
 from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
-from billboards.show.documents import result_of
 from billboards.show.words import interval_text, listed, value_text
 from billboards.site.admin import deliveries
 from billboards.site.boards import registry, snapshots
