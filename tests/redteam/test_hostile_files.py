@@ -9,21 +9,25 @@ import lzma
 import re
 import resource
 import tarfile
+import tempfile
 import time
 import tomllib
 import unicodedata
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from attacked_site import attacked_board
 
 from billboards.errors import BillboardsError
-from billboards.metrics.base import Batch
+from billboards.metrics.base import Batch, MetricCard
 from billboards.metrics.discovery import metric
 from billboards.metrics.statistics import composed
 from billboards.reading import toml_document
+from billboards.run.environments import parse_requirements
+from billboards.run.program import ProgramMetric
 from billboards.run.scores_file import parse_scores
 from billboards.site.submissions.archive_process import declared_in
 from billboards.site.submissions.archives import MOST_BYTES
@@ -32,6 +36,7 @@ from billboards.site.submissions.sent_scores import read_sent
 
 MIB = 2**20
 PROGRAM = "def score(outputs, references, inputs):\n    return [1.0 for _ in outputs]\n"
+LOAD = b"def load():\n    return 1\n"
 GOOD = 'name = "mine"\nhigher_is_better = true\nneeds = []\ntraining_data = "none"\n'
 Make = Callable[[], bytes]
 
@@ -71,6 +76,10 @@ def with_pax(headers: dict[str, str]) -> bytes:
     info = tarfile.TarInfo("metric.py")
     info.pax_headers = headers
     return tarred((info, PROGRAM.encode()))
+
+
+def requiring(line: str) -> Make:
+    return line.encode
 
 
 #: What each file says must be wrong with it; empty where it is taken.
@@ -144,13 +153,29 @@ def _metric(raw: bytes) -> object:
     return declared_in(raw, file_name="sent", manifest=declared, name="mine", most=MOST_BYTES)
 
 
+def _loads(raw: bytes) -> object:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "metric.py").write_bytes(raw)
+        return ProgramMetric(MetricCard(name="own", needs_references=False), Path(folder), "metric.py").loads
+
+
+#: Lines over which a pattern would stand still, for hours.
+STANDING: dict[str, tuple[str, Make, str]] = {
+    "requirements: a megabyte of blanks": ("requirements", requiring("a" + " " * MIB + "!"), "is not a name"),
+    "requirements: a megabyte of commas": ("requirements", requiring("a[" + "," * MIB + "]"), "is not a name"),
+    "a program that begins a hundred thousand times": ("program", lambda: b"def score(\n" * 10**5 + LOAD, ""),
+    "a program of blanks": ("program", lambda: b"def score" + b" \n" * 10**6 + LOAD, ""),
+}
 READERS: dict[str, Callable[[bytes], object]] = {
+    "requirements": lambda raw: parse_requirements(raw.decode()),
+    "program": _loads,
     "metric": _metric,
     "outputs": lambda raw: read_generator(raw, attacked_board()),
     "scores": lambda raw: read_sent(raw, attacked_board()),
     "a program's scores": lambda raw: parse_scores(raw, 3),
 }
 ATTACKS = {
+    **STANDING,
     **{f"metric: {name}": ("metric", *attack) for name, attack in METRICS.items()},
     **{f"outputs: {name}": ("outputs", *attack) for name, attack in OUTPUTS.items()},
     **{f"scores: {name}": ("scores", *attack) for name, attack in SCORES.items()},

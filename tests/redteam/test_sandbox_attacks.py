@@ -96,7 +96,7 @@ def play(user: str) -> dict[str, dict[str, Any]]:
             capture_output=True,
             text=True,
             check=False,
-            timeout=500,
+            timeout=1800,
             env={**os.environ, "BILLBOARDS_TOKEN": "not for programs"},
             **other,
         )

@@ -107,6 +107,12 @@ BY_ARGUMENTS: dict[str, tuple[tuple[int, int], list[tuple[int, ...]], list[tuple
     "ioctl": ((16, 29), [(0, 0x5401), (0, 0x541B)], [(0, 0x5412), (0, 0x541C), (0, 0x40086602)], "ENOTTY"),
     "fcntl": ((72, 25), [(3, 2), (3, 6), (3, 1030)], [(3, 5), (3, 36), (3, 37), (3, 1024), (3, 1026)], "EINVAL"),
     "the size of a pipe": ((72, 25), [(3, 1032)], [(3, 1031), (3, 1033), (3, 1036)], "EINVAL"),
+    "mmap": (
+        (9, 222),
+        [(0, 9, 3, 0x22), (0, 9, 3, 0x01), (0, 9, 3, 0x02)],
+        [(0, 9, 3, 0x21), (0, 9, 3, 0x40021)],
+        "EPERM",
+    ),
     "madvise": ((28, 233), [(0, 0, 4), (0, 0, 14)], [(0, 0, 12), (0, 0, 20), (0, 0, 21), (0, 0, 100)], "EINVAL"),
     "fadvise": ((221, 223), [(3, 0, 0, 2)], [(3, 0, 0, 4), (3, 0, 0, 5)], "EINVAL"),
     "prctl": ((157, 167), [(4, 0), (15,), (38, 1)], [(22, 2), (35,), (62,), (0x53564D41,)], "EINVAL"),
@@ -208,3 +214,7 @@ def test_every_namespace_flag_is_seen() -> None:
 
 def test_a_machine_that_is_not_listed_has_no_filter() -> None:
     assert seccomp_filter("riscv64") is None
+
+
+def test_a_graphics_cards_driver_may_share_memory() -> None:
+    assert answer("x86_64", 9, 0, 4096, 3, 0x21, steps=seccomp_filter("x86_64", devices=True)) == ALLOW

@@ -45,6 +45,8 @@ _BUILDING = ".building-"
 _STALE = 24 * 3600.0
 _PAUSE = 0.1
 _KEPT_LOG = 1 << 16
+#: No name with versions is longer; the time that a pattern takes for a line of blanks grows with its square.
+LONGEST_LINE = 1000
 _VERSION = r"(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9][A-Za-z0-9.*+!_-]*"
 _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*"
@@ -99,7 +101,7 @@ def parse_requirements(text: str, *, most: int = MOST) -> tuple[str, ...]:
     requirements, problems = [], []
     for k, line in enumerate(text.splitlines(), 1):
         asked = re.sub(r"(^|\s)#.*", "", line).strip()
-        match = _REQUIREMENT.fullmatch(asked)
+        match = _REQUIREMENT.fullmatch(asked) if len(asked) <= LONGEST_LINE else None
         if match is not None:
             requirements.append(_normal(match))
         elif asked:

@@ -34,8 +34,9 @@ READABLE, OPEN = 0o004, 0o005
 #: Line ends of Unicode, at which JSON does not end but many a program's lines do.
 _ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "\x85\u2028\u2029"}
 _BLOCK = 1 << 20
-#: How a Python file says that it has a step to be done once.
-_LOAD, _LOADED = (re.compile(p, re.MULTILINE) for p in (rb"^def load\s*\(", rb"^def score\s*\([^)]*\bloaded\b"))
+#: How a Python file says that it has a step to be done once: `load`, and a `score` that takes what was `loaded`.
+_LOAD, _SCORE = (re.compile(p, re.MULTILINE) for p in (rb"^def load\s*\(", rb"^def score\s*\(([^)]*)"))
+_LOADED = re.compile(rb"\bloaded\b")
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class ProgramMetric(WatchedMetric):
         if self.entry == SHELL:
             return False
         text = (self.folder / self.entry).read_bytes()
-        return _LOAD.search(text) is not None and _LOADED.search(text) is not None
+        # Each list of parameters is looked at once, whatever it is a list of.
+        return _LOAD.search(text) is not None and any(map(_LOADED.search, _SCORE.findall(text)))
 
     def run(
         self,
