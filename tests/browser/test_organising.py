@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from browser_pages import OpenPage, watched_pages
+from file_server import FileServer
+from importer_sources import MTME_ARCHIVE, mtme_archive
 from playwright.sync_api import Browser, Page, expect
 from served_sites import Served, serving
 
+from billboards.site.settings import CatalogueSettings
 from billboards.site.site import open_site
+from billboards.site.work.worker import work_once
 
 Picture = Callable[[Page, str], None]
 BOARD = "/boards/summeval"
@@ -29,6 +34,7 @@ PAGES = [
     f"{BOARD}/organise",
     f"{BOARD}/organise/settings",
     f"{BOARD}/organise/about",
+    f"{BOARD}/organise/files",
     f"{BOARD}/organise/audit",
     f"{BOARD}/about",
 ]
@@ -132,6 +138,27 @@ def test_a_table_is_sent_and_its_card_is_asked_for(open_organised: OpenPage) -> 
     page.get_by_role("button", name="Save the data card").click()
     expect(page.get_by_text("Before it can be published, state licence")).to_be_visible(timeout=60_000)
     expect(page.get_by_label("Task")).to_have_value("Name a boat.")
+
+
+def test_a_board_of_the_catalogue_is_fetched_while_the_page_waits(
+    empty: Served, open_organised: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BILLBOARDS_CACHE", str(tmp_path / "cache"))
+    before = empty.site.settings
+    with FileServer() as mirror:
+        mirror.files[MTME_ARCHIVE] = mtme_archive(tmp_path / "made")
+        catalogue = CatalogueSettings(mirror=mirror.url)
+        empty.site.settings = before.model_copy(update={"catalogue": catalogue})
+        page = open_organised("/organise/new/catalogue")
+        page.get_by_label("Name").fill("newest")
+        page.get_by_label("Data set").fill("mtme-wmt99-en-de")
+        page.get_by_role("button", name="Fetch it").click()
+        expect(page.get_by_text("It waits for a worker, who fetches the files")).to_be_visible()
+        # The boards that are there would take long to score.
+        assert work_once(empty.site, "worker", None, lambda kind, *_: kind == "draft")
+        # The page looks again by itself.
+        expect(page.get_by_role("heading", name="First instances")).to_be_visible()
+    empty.site.settings = before
 
 
 @pytest.mark.parametrize("path", PAGES)

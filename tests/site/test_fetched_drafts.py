@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +9,13 @@ from pathlib import Path
 import pytest
 from api_sites import SmallSite, small_site
 from file_server import FileServer, Handler
-from importer_sources import make_mtme
+from importer_sources import MTME_ARCHIVE as ARCHIVE
+from importer_sources import mtme_archive
 
 from billboards.site.database import trail
 from billboards.site.settings import CatalogueSettings
 from billboards.site.work.worker import work_once, work_until_done
 
-ARCHIVE = "/storage.googleapis.com/mt-metrics-eval/mt-metrics-eval-v2.tgz"
 WANTED = {"name": "newest", "source": "catalogue", "entry": "mtme-wmt99-en-de"}
 
 
@@ -26,11 +24,8 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServ
     """A server on this machine that has the archive of mt-metrics-eval, as far as it is needed."""
     monkeypatch.setenv("BILLBOARDS_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("BILLBOARDS_OFFLINE", raising=False)
-    made, raw = make_mtme(tmp_path / "made"), io.BytesIO()
-    with tarfile.open(fileobj=raw, mode="w:gz") as archive:
-        archive.add(made.source, "mt-metrics-eval-v2/wmt99")
     with FileServer() as server:
-        server.files[ARCHIVE] = raw.getvalue()
+        server.files[ARCHIVE] = mtme_archive(tmp_path / "made")
         yield server
 
 
@@ -114,7 +109,7 @@ def test_without_a_network_the_message_says_what_to_do(
     problem = str(made["problems"])
     assert made["state"] == "failed"
     assert "its files can't be fetched: mt-metrics-eval-v2.tgz is not in the cache" in problem
-    assert "`mirror` under [catalogue]" in problem
+    assert "mirror under [catalogue]" in problem
     assert "--from" not in problem
     assert "Begin again" in page(small)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,18 @@ def make_mtme(root: Path) -> Made:
         _lines(folder / "metric-scores" / "en-de" / "QE-x-src.seg.score", _blocks({"refA": ".1 .2 .3", "S2": "2 2 2"})),
     ]
     return Made(folder, tuple(files))
+
+
+#: Where the catalogue finds the archive of mt-metrics-eval, as a path of a mirror.
+MTME_ARCHIVE = "/storage.googleapis.com/mt-metrics-eval/mt-metrics-eval-v2.tgz"
+
+
+def mtme_archive(root: Path) -> bytes:
+    """An archive as mt-metrics-eval is published, with one small set: wmt99."""
+    made, raw = make_mtme(root), io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w:gz") as archive:
+        archive.add(made.source, "mt-metrics-eval-v2/wmt99")
+    return raw.getvalue()
 
 
 def _blocks(scores: Mapping[str, str]) -> list[str]:

@@ -7,6 +7,7 @@ state, and for metrics that run here the measured seconds per output; what nobod
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, cast, runtime_checkable
@@ -258,6 +259,26 @@ def efficiency_words(result: Efficiency) -> list[str]:
     return words
 
 
+def _labels(
+    points: list[dict[str, Any]], values: list[float], x: alt.X, y: alt.Y, colour: str, *, wide: bool
+) -> alt.LayerChart:
+    """Names beside points, to the left of those that stand far right: there the chart ends."""
+    import altair as alt
+
+    def place(cost: float) -> float:
+        low, high, own = (math.log(v) if wide else v for v in (min(values), max(values), cost))
+        return (own - low) / (high - low) if high > low else 0.0
+
+    def side(chosen: list[dict[str, Any]], align: Literal["left", "right"], dx: int) -> alt.Chart:
+        base = alt.Chart(alt.InlineData(values=chosen))
+        return base.mark_text(align=align, dx=dx, dy=-7, color=colour).encode(x, y, text="name:N")
+
+    late = [place(point["cost"]) > 0.7 for point in points]
+    before = side([p for p, is_late in zip(points, late, strict=True) if not is_late], "left", 7)
+    after = side([p for p, is_late in zip(points, late, strict=True) if is_late], "right", -7)
+    return before + after
+
+
 @efficiency.chart
 def efficiency_chart(result: Efficiency, theme: Theme = "light") -> alt.LayerChart:
     """Quality against cost, with the front as a line."""
@@ -304,8 +325,7 @@ def efficiency_chart(result: Efficiency, theme: Theme = "light") -> alt.LayerCha
     on_front = alt.Chart(alt.InlineData(values=fronts))
     interpolated = "step-after" if result.higher_is_better else "step-before"
     line = on_front.mark_line(color=colours.accent, strokeWidth=1.5, interpolate=interpolated).encode(x, y)
-    labels = on_front.mark_text(align="left", dx=7, dy=-7, color=colours.text).encode(x, y, text="name:N")
-    chart = (dots + line + labels).properties(width=WIDTH, height=260)
+    chart = (dots + line + _labels(fronts, values, x, y, colours.text, wide=wide)).properties(width=WIDTH, height=260)
     names = listed([point["name"] for point in sorted(fronts, key=lambda point: point["cost"])])
     title = f"Nothing beats {names} on both {one_line(result.by)} and {cost.title}"
     subtitle = (

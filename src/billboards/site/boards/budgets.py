@@ -32,6 +32,7 @@ COUNTED = 1.0
 def limit_of(what: What, board: BoardSettings, site: SiteSettings) -> float:
     """How much a board may use: what its owners say, and never more than whoever runs the site allows."""
     gpu = site.workers.gpu
+    limits: list[float | None]
     if what == JUDGES:
         limits = [board.judge_tokens, site.judges.tokens]
     else:

@@ -164,8 +164,8 @@ def _catalogue(work: Path, asked: Mapping[str, Any]) -> Sequence[str]:
 
 #: What helps where files can't be fetched.
 MIRROR = (
-    "Try again when the network is back. A site without one takes the files from a folder or a server that `mirror` "
-    "under [catalogue] in its site.toml names"
+    "Try again when the network is back. A site without one takes the files from a folder or a server of its own: "
+    "whoever runs it names that as mirror under [catalogue] in site.toml."
 )
 
 

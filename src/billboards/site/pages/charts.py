@@ -297,7 +297,7 @@ def _columns(points: Sequence[Mapping[str, Any]]) -> list[str]:
     keys = dict.fromkeys(key for point in points[:MOST_ROWS] for key in point)
     columns = [key for key in keys if key not in _PLACING]
     # A chart may call a metric by a name with a mark; the table needs one of the two.
-    return [key for key in columns if not (key == "metric" and "name" in columns)]
+    return [key for key in columns if not (key in ("metric", "generator") and "name" in columns)]
 
 
 router.add_route("/boards/{board}/charts/{chart:path}", reading(show_chart, words=WORDS), include_in_schema=False)

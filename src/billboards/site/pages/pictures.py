@@ -19,8 +19,8 @@ router = APIRouter()
 SVG = "image/svg+xml"
 KINDS = {".js": "text/javascript; charset=utf-8", ".svg": SVG, ".woff2": "font/woff2"}
 FILES = (
-    *("annotate.js", "board.js", "board_progress.js", "campaign.js", "changes.js", "charts.js", "explorer.js"),
-    *("inter.woff2", "live.js", "mark.svg", "theme.js"),
+    *("annotate.js", "board.js", "board_progress.js", "campaign.js", "changes.js", "charts.js", "draft.js"),
+    *("explorer.js", "files.js", "inter.woff2", "live.js", "mark.svg", "theme.js"),
     *("vega.min.js", "vega-lite.min.js", "vega-interpreter.js"),
 )
 #: A badge stands on other sites' pages, whose copies should be a few minutes old at most.

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -161,8 +162,8 @@ class Walk:
                     waiting.append(target)
             done = len(seen) - len(waiting)
             tell(done, len(seen), (time.monotonic() - began) / done * len(waiting))
-        for address in [] if self.is_stopped else list(self.charts):
-            await self._ask_chart(client, address)
+        for chart in [] if self.is_stopped else list(self.charts):
+            await self._ask_chart(client, chart)
             tell(len(seen), len(seen), 0.0)
 
     async def _ask(self, client: httpx.AsyncClient, address: Address) -> list[str]:
@@ -206,7 +207,7 @@ class Walk:
         for own in self.charts.values():
             script = (self.target / own).read_text("utf-8")
             themes = read_chart(script)
-            content = chart_script(own, themes, lambda link, own=own: relative(link, own, self.place))
+            content = chart_script(own, themes, partial(relative, own=own, place=self.place))
             self.write(own, content.encode(), again=True)
         self.outcome.pages = len(self.html)
         self.outcome.instances = sum(a.rest[:1] == ("instances",) and len(a.rest) > 1 for a in self.html)
