@@ -85,9 +85,9 @@ def picture() -> Callable[[Page, str], None]:
 
     def keep(page: Page, name: str) -> None:
         if os.environ.get("BILLBOARDS_SCREENSHOTS"):
-            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
             wait_for_pictures(page)
             path = SCREENSHOTS / f"{name}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
             page.screenshot(path=str(path))
             _shrink(path)
 

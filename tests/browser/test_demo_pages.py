@@ -20,6 +20,20 @@ Picture = Callable[[Page, str], None]
 
 BOARD = "/boards/demo-summeval"
 PHONE = {"width": 390, "height": 844}
+WIDTHS = {1440: 900, 1280: 800, 390: 844}
+#: The pages that most readers come to, by the names of their pictures in docs/screenshots/pages.
+MAIN = {
+    "home": "/",
+    "generators": BOARD,
+    "metrics": f"{BOARD}/metrics",
+    "generator": f"{BOARD}/generators/Pegasus-huge-news",
+    "metric": f"{BOARD}/metrics/ROUGE-1",
+    "compare": f"{BOARD}/compare?first=Pegasus-huge-news&second=T5",
+    "instances": f"{BOARD}/instances",
+    "instance": f"{BOARD}/instances/dm-test-8764fb95bfad8ee849274873a92fb8d6b400eee2",
+    "chart": f"{BOARD}/charts/scatter",
+    "organise": f"{BOARD}/organise",
+}
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +73,22 @@ def test_nothing_is_wider_than_a_phone(open_demo: OpenPage, picture: Picture) ->
     phone = open_demo(BOARD, viewport=PHONE, is_mobile=True)
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
     picture(phone, "board-phone")
+
+
+@pytest.mark.parametrize("name", MAIN)
+def test_the_main_pages_fit_three_widths_in_both_themes(open_demo: OpenPage, picture: Picture, name: str) -> None:
+    page = open_demo(MAIN[name])
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            for figure in page.locator("figure[data-chart]").all():
+                if page.evaluate(
+                    "(one) => one.getBoundingClientRect().top < innerHeight - 100", figure.element_handle()
+                ):
+                    expect(figure).to_have_attribute("data-drawn", scheme)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            picture(page, f"pages/{name}-{width}-{scheme}")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
