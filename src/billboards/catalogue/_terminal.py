@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,12 +23,26 @@ def size_text(size: int | None) -> str:
 def on_terminal(cache: Path, *, ask: bool) -> Iterator[Telling]:
     """Tell a person at a terminal; `ask` whether they agree to the licence, where somebody is there to be asked."""
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TaskID, TextColumn, TransferSpeedColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
     from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    unwatched = not console.is_terminal or bool(os.environ.get("BILLBOARDS_QUIET"))
+    bar = Bar(*columns, console=console, transient=True, disable=unwatched)
     task: TaskID | None = None
 
     def progress(label: str, done: int, total: int | None) -> None:

@@ -23,7 +23,7 @@ def run(arguments: Namespace) -> int:
     from contextlib import closing
 
     from billboards.cli.output import emit
-    from billboards.cli.progress import row_progress
+    from billboards.cli.progress import scoring_progress
     from billboards.cli.site_tables import content_table
     from billboards.show.table import records
     from billboards.site.admin.backup import back_up
@@ -31,8 +31,8 @@ def run(arguments: Namespace) -> int:
     from billboards.site.site import open_site
 
     options.check_site(arguments.data)
-    with closing(open_site(arguments.data)) as site, row_progress() as tell:
-        content = back_up(site, arguments.file, tell)
+    with closing(open_site(arguments.data)) as site, scoring_progress("writing") as watch:
+        content = back_up(site, arguments.file, watch)
         note_backup(site, content.rows)
     table = content_table(f"{arguments.file}: a backup of {arguments.data}", content)
     emit(arguments, [table], lambda: {"kind": "backup", **records(table)[0]})

@@ -162,12 +162,14 @@ def _tune(arguments: Namespace) -> int:
     from billboards.analyses._layers import layers_table, tune_layer
     from billboards.board.folder import open_board
     from billboards.cli.output import emit
+    from billboards.cli.progress import scoring_progress
     from billboards.metrics.neural.bertscore import BERTScore
 
     board = open_board(arguments.board)
     # Every layer is read; the one named here is not used.
     metric = BERTScore(arguments.model, 0, arguments.idf, precision=arguments.precision)
-    study = tune_layer(board, metric, **_asked(arguments, board))
+    with scoring_progress("reading layers"):
+        study = tune_layer(board, metric, **_asked(arguments, board))
     emit(arguments, [layers_table(study)], lambda: {"kind": "layers", **asdict(study)})
     return 0
 
@@ -178,11 +180,13 @@ def _ablate(arguments: Namespace) -> int:
     from billboards.analyses._matchings import ablate_matching, matchings_table
     from billboards.board.folder import open_board
     from billboards.cli.output import emit
+    from billboards.cli.progress import scoring_progress
     from billboards.metrics.neural.bertscore import BERTScore
 
     board = open_board(arguments.board)
     metric = BERTScore(arguments.model, arguments.layer, precision=arguments.precision)
-    study = ablate_matching(board, metric, **_asked(arguments, board))
+    with scoring_progress("matching"):
+        study = ablate_matching(board, metric, **_asked(arguments, board))
     emit(arguments, [matchings_table(study)], lambda: {"kind": "matchings", **asdict(study)})
     return 0
 

@@ -31,9 +31,11 @@ def _hub(arguments: Namespace) -> int:
     from billboards.board.hub import export_to_hub
     from billboards.board.matrix import with_own_scores
     from billboards.cli.output import note
+    from billboards.cli.progress import scoring_progress
 
     home = open_home(arguments.board)
-    counts = export_to_hub(with_own_scores(home.board, home.cells), arguments.out, replace=arguments.force)
+    with scoring_progress("writing"):
+        counts = export_to_hub(with_own_scores(home.board, home.cells), arguments.out, replace=arguments.force)
     lines = ", ".join(f"{count:,} {table}" for table, count in counts.items())
     note(f"wrote {arguments.out}: {lines}; `hf upload OWNER/NAME {arguments.out} --repo-type dataset` publishes it")
     return 0
@@ -43,11 +45,13 @@ def _mtme(arguments: Namespace) -> int:
     from billboards.analyses._archive import open_home
     from billboards.board.matrix import with_own_scores
     from billboards.cli.output import note
+    from billboards.cli.progress import scoring_progress
     from billboards.importers.mtme import export_board
 
     home = open_home(arguments.board)
     board = with_own_scores(home.board, home.cells)
-    export_board(board, arguments.out, language_pair=arguments.language_pair, replace=arguments.force)
+    with scoring_progress("writing"):
+        export_board(board, arguments.out, language_pair=arguments.language_pair, replace=arguments.force)
     compared = sum("others" in detail for detail in board.judgments.details.values())
     if compared:
         note(f"note: the layout has no place for comparisons; {compared} judgments that compare outputs were left out")

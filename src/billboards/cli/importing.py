@@ -54,14 +54,16 @@ def run(arguments: Namespace) -> int:
     from billboards.board.writing import write_board
     from billboards.cli.main import refuse_endless
     from billboards.cli.output import note
+    from billboards.cli.progress import scoring_progress
 
     importer = IMPORTERS.load(arguments.kind)
     for text in (str(word) for value in vars(arguments).values() if isinstance(value, list) for word in value):
         # Files that stand behind a name, as in NAME=FILE.
         refuse_endless(Namespace(files=[Path(text), Path(text.partition("=")[2])]))
-    imported = importer(arguments.source, **given_options(arguments, importer.options))
-    board = with_facts(imported.board, read_facts(arguments.fact, arguments.card))
-    path = write_board(board, arguments.out, replace=arguments.force)
+    with scoring_progress("importing"):
+        imported = importer(arguments.source, **given_options(arguments, importer.options))
+        board = with_facts(imported.board, read_facts(arguments.fact, arguments.card))
+        path = write_board(board, arguments.out, replace=arguments.force)
     for text in imported.notes:
         note(f"note: {text}")
     note(

@@ -87,13 +87,19 @@ ALIASES = {
     "validate": "check",
 }
 
+#: Switches that every command takes, and the variables that mean the same.
+SWITCHES = {"--quiet": "BILLBOARDS_QUIET", "--no-color": "NO_COLOR"}
+
 #: Pipes that a shell has opened for us, and the one device that ends.
 OPENED = ("/dev/fd/", "/dev/std", "/proc/self/fd/", "/dev/null")
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command; returns the exit code."""
-    arguments = _without_habits(sys.argv[1:] if argv is None else argv)
+    given = sys.argv[1:] if argv is None else argv
+    if set(given) & SWITCHES.keys():
+        return _switched(given)
+    arguments = _without_habits(given)
     if arguments and arguments[0] in COMMANDS:
         return _run(arguments[0], arguments[1:])
     if arguments and not arguments[0].startswith("-"):
@@ -102,6 +108,22 @@ def main(argv: list[str] | None = None) -> int:
         if arguments[0] in own_analyses() or arguments[0] in names_elsewhere():
             return _ask(arguments[0], arguments[1:])
     return _without_command(arguments)
+
+
+def _switched(arguments: list[str]) -> int:
+    """Run a command with what was switched for all of it."""
+    import os
+
+    wanted = {variable: "1" for switch, variable in SWITCHES.items() if switch in arguments}
+    before = {variable: os.environ.get(variable) for variable in wanted}
+    os.environ.update(wanted)
+    try:
+        return main([argument for argument in arguments if argument not in SWITCHES])
+    finally:
+        for variable, value in before.items():
+            os.environ.pop(variable)
+            if value is not None:
+                os.environ[variable] = value
 
 
 def _without_habits(arguments: list[str]) -> list[str]:
@@ -130,7 +152,8 @@ def _without_command(arguments: list[str]) -> int:
         "billboards",
         usage="billboards COMMAND …",
         description="Bidimensional leaderboards: rank text generators and the metrics that judge them, hand in hand.",
-        epilog=_listed() + "\n\n`billboards COMMAND --help` says more about one of them.",
+        epilog=_listed() + "\n\n`billboards COMMAND --help` says more about one of them.\n"
+        "Every command takes --quiet (no progress bar) and --no-color.",
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version and end")

@@ -1,7 +1,11 @@
-"""A progress bar on stderr while scores are computed; nothing where nobody watches."""
+"""A progress bar on stderr, with the time that is left, for whatever takes longer than two seconds.
+
+Nothing is drawn where nobody watches: where stderr is no terminal, and with --quiet.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
@@ -20,15 +24,19 @@ PATIENCE = 2.0
 _bars: list[Bar] = []
 
 
+#: Set by --quiet.
+QUIET = "BILLBOARDS_QUIET"
+
+
 @contextmanager
-def scoring_progress() -> Iterator[Callable[[Progress], None]]:
-    """A function to call with every step; the bar appears with the first one."""
+def scoring_progress(what: str = "computing") -> Iterator[Callable[[Progress], None]]:
+    """A function to call with every step; the bar appears with the first one, or says `what` is done after a while."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not console.is_terminal or os.environ.get(QUIET):
         yield _nobody_watches
         return
     columns = (
@@ -39,7 +47,7 @@ def scoring_progress() -> Iterator[Callable[[Progress], None]]:
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=console, transient=True) as bar, _listed(bar):
-        working = bar.add_task("computing", total=None, visible=False)
+        working = bar.add_task(what, total=None, visible=False)
         # What takes long without steps to count shows that it is at work.
         patience = Timer(PATIENCE, lambda: bar.update(working, visible=True))
         patience.daemon = True
@@ -48,6 +56,8 @@ def scoring_progress() -> Iterator[Callable[[Progress], None]]:
         reading = bar.add_task("", total=None, visible=False)
 
         def show(progress: Progress) -> None:
+            bar.update(working, visible=False)
+            patience.cancel()
             bar.update(task, description=progress.cell, completed=progress.done, total=progress.total, visible=True)
 
         def read(texts: int) -> None:
@@ -80,13 +90,6 @@ def _listed(bar: Bar) -> Iterator[None]:
         yield
     finally:
         _bars.remove(bar)
-
-
-@contextmanager
-def row_progress() -> Iterator[Callable[[str, int], None]]:
-    """A function to call with a table and how many of its rows are done."""
-    with scoring_progress() as show:
-        yield lambda table, rows: show(Progress(rows, rows, f"table {table}"))
 
 
 def _nobody_watches(progress: Progress) -> None:

@@ -12,7 +12,6 @@ and kept in the board folder. `--template` writes a repository that ranks every 
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -192,25 +191,12 @@ def _score(folder: Path, jobs: int) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int, float], None]]:
-    """Says how far the pages are: as one line that changes on a terminal, else now and then."""
-    import time
+    """Says how far the pages are, on a terminal."""
+    from billboards.board.scoring import Progress
+    from billboards.cli.progress import scoring_progress
 
-    is_terminal, last = sys.stderr.isatty(), [time.monotonic()]
-
-    def tell(done: int, total: int, seconds: float) -> None:
-        now = time.monotonic()
-        if now - last[0] < (0.2 if is_terminal else 15.0):
-            return
-        last[0] = now
-        left = f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-        words = f"{done:,} of {total:,} pages, about {left} left"
-        print(f"\r{words:<60}" if is_terminal else words, end="" if is_terminal else "\n", file=sys.stderr, flush=True)
-
-    try:
-        yield tell
-    finally:
-        if is_terminal:
-            print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+    with scoring_progress("writing pages") as show:
+        yield lambda done, total, _: show(Progress(done, total, "writing pages"))
 
 
 def _write_template(arguments: Namespace) -> int:

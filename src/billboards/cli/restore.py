@@ -26,13 +26,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit, note
-    from billboards.cli.progress import row_progress
+    from billboards.cli.progress import scoring_progress
     from billboards.cli.site_tables import content_table
     from billboards.show.table import records
     from billboards.site.admin.backup import restore
 
-    with row_progress() as tell:
-        content = restore(arguments.file, arguments.data, database=arguments.to, tell=tell)
+    with scoring_progress("reading") as watch:
+        content = restore(arguments.file, arguments.data, database=arguments.to, watch=watch)
     table = content_table(f"{arguments.data}: restored from {arguments.file}", content)
     emit(arguments, [table], lambda: {"kind": "restored", **records(table)[0]})
     if arguments.to:

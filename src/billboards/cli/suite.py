@@ -200,28 +200,36 @@ def _run(arguments: Namespace) -> int:
 
 def _tables(arguments: Namespace) -> int:
     from billboards.cli.output import show
+    from billboards.cli.progress import scoring_progress
 
-    return show(arguments, _viewed(arguments).tables(None, arguments.show, **_how(arguments)))
+    with scoring_progress("measuring"):
+        tables = _viewed(arguments).tables(None, arguments.show, **_how(arguments))
+    return show(arguments, tables)
 
 
 def _people(arguments: Namespace) -> int:
     from billboards.cli.output import show
+    from billboards.cli.progress import scoring_progress
 
-    return show(arguments, _opened(arguments).people(sides=arguments.sides, **_how(arguments)))
+    with scoring_progress("ranking"):
+        people = _opened(arguments).people(sides=arguments.sides, **_how(arguments))
+    return show(arguments, people)
 
 
 def _advise(arguments: Namespace) -> int:
     from billboards.cli.output import note, show
+    from billboards.cli.progress import scoring_progress
 
-    advice = _judged(arguments).advise(
-        arguments.task,
-        arguments.language,
-        references=arguments.references == "yes",
-        cost=arguments.cost,
-        board=arguments.board,
-        imported=not arguments.metric,
-        **_how(arguments),
-    )
+    with scoring_progress("measuring"):
+        advice = _judged(arguments).advise(
+            arguments.task,
+            arguments.language,
+            references=arguments.references == "yes",
+            cost=arguments.cost,
+            board=arguments.board,
+            imported=not arguments.metric,
+            **_how(arguments),
+        )
     for sentence in advice.words:
         note(sentence)
     return show(arguments, advice)
@@ -229,6 +237,9 @@ def _advise(arguments: Namespace) -> int:
 
 def _rank(arguments: Namespace) -> int:
     from billboards.cli.output import show
+    from billboards.cli.progress import scoring_progress
 
     how = _how(arguments)
-    return show(arguments, _viewed(arguments).rank(arguments.role, arguments.block, sides=arguments.sides, **how))
+    with scoring_progress("ranking"):
+        ranking = _viewed(arguments).rank(arguments.role, arguments.block, sides=arguments.sides, **how)
+    return show(arguments, ranking)

@@ -23,13 +23,14 @@ import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from sqlalchemy import Connection, Table, update
+from sqlalchemy import Connection, Table, func, select, update
 
+from billboards.board.scoring import Progress
 from billboards.errors import InvalidInput, StoreAway, StoreFailed
 from billboards.reading import json_value, shown
 from billboards.show.documents import read_fields
@@ -72,14 +73,29 @@ class Content:
     bytes: int
 
 
-def back_up(site: Site, file: Path, tell: Tell | None = None) -> Content:
+Watch = Callable[[Progress], None]
+
+
+class _Counted:
+    """Rows of all tables counted together, of so many."""
+
+    def __init__(self, watch: Watch, total: int) -> None:
+        self._watch, self._total = watch, total
+        self._done: dict[str, int] = {}
+
+    def __call__(self, table: str, rows: int) -> None:
+        self._done[table] = rows
+        self._watch(Progress(min(sum(self._done.values()), self._total), self._total, f"table {table}"))
+
+
+def back_up(site: Site, file: Path, watch: Watch | None = None) -> Content:
     """Write the whole site to a file, which is there when all of it is."""
     if file.exists():
         raise InvalidInput(f"{file}: is there already; name a new file")
     try:
         with tempfile.TemporaryDirectory(prefix=".backup-", dir=file.absolute().parent) as work:
             part = Path(work) / "part"
-            content = _pack(site, part, tell)
+            content = _pack(site, part, watch)
             with part.open("rb") as written:
                 os.fsync(written.fileno())
             part.chmod(0o600)
@@ -89,11 +105,11 @@ def back_up(site: Site, file: Path, tell: Tell | None = None) -> Content:
     return Content(**content, bytes=file.stat().st_size)
 
 
-def _pack(site: Site, part: Path, tell: Tell | None) -> dict[str, Any]:
+def _pack(site: Site, part: Path, watch: Watch | None) -> dict[str, Any]:
     """Write the archive, from the beginning where a file was deleted after the row that named it was read."""
     for _ in range(ATTEMPTS):
         with tarfile.open(part, "w:gz", compresslevel=3, format=tarfile.PAX_FORMAT) as archive:
-            content = _Packer(site, archive, part.parent, tell).pack()
+            content = _Packer(site, archive, part.parent, watch).pack()
         if content is not None:
             return content
     raise StoreAway(f"submitted files of {site.data} are being deleted; take the backup again in a while")
@@ -102,8 +118,9 @@ def _pack(site: Site, part: Path, tell: Tell | None) -> dict[str, Any]:
 class _Packer:
     """Puts a site into an archive, and remembers what it put there."""
 
-    def __init__(self, site: Site, archive: tarfile.TarFile, work: Path, tell: Tell | None) -> None:
-        self.site, self.archive, self.work, self.tell = site, archive, work, tell
+    def __init__(self, site: Site, archive: tarfile.TarFile, work: Path, watch: Watch | None) -> None:
+        self.site, self.archive, self.work, self.watch = site, archive, work, watch
+        self.tell: Tell | None = None
         self.files: dict[str, str] = {}
         self.folders: set[str] = set()
 
@@ -112,7 +129,11 @@ class _Packer:
         revision = self.site.database.revision()
         with self.site.database.reading() as connection:
             created = moment(self.site.clock())
-            tables = {table.name: self._add_table(connection, table) for table in tables_of(connection, revision)}
+            kept = list(tables_of(connection, revision))
+            if self.watch is not None:
+                counts = (connection.execute(select(func.count()).select_from(table)).scalar() for table in kept)
+                self.tell = _Counted(self.watch, sum(count or 0 for count in counts))
+            tables = {table.name: self._add_table(connection, table) for table in kept}
             blobs = sorted(named_files(connection))
             registered = registry.list_boards(connection)
         if not all(map(self._add_blob, blobs)):
@@ -213,7 +234,7 @@ class Manifest:
     files: Mapping[str, str]
 
 
-def restore(file: Path, data: Path, *, database: str = "", tell: Tell | None = None) -> Content:
+def restore(file: Path, data: Path, *, database: str = "", watch: Watch | None = None) -> Content:
     """Make a site from a backup in a folder that is new or empty, with its state in a file there or in a database."""
     if not file.is_file():
         raise InvalidInput(f"{file}: there is no such file; name one that `billboards backup` wrote")
@@ -225,6 +246,8 @@ def restore(file: Path, data: Path, *, database: str = "", tell: Tell | None = N
         with tempfile.TemporaryDirectory(prefix=".restore-", dir=target.parent) as work:
             opened = Path(work) / "opened"
             manifest = _unpack(file, opened)
+            total = sum(table.rows for table in manifest.tables.values())
+            tell = None if watch is None else _Counted(watch, total)
             content = _build(opened, manifest, Path(work) / "site", target, database, tell)
     except (EOFError, gzip.BadGzipFile, tarfile.TarError, zlib.error, ValueError) as error:
         raise InvalidInput(f"{file}: can't be restored: {error}; it is damaged, or no backup of a site") from error

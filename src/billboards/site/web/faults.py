@@ -82,8 +82,9 @@ def mistakes_of(error: BillboardsError) -> int | None:
     """How many mistakes there are, with those of a long file that are only counted; None where none is listed."""
     if isinstance(error, InvalidSettings):
         return len(error.problems)
-    listing = isinstance(error, InvalidBoard | InvalidSubmission | InvalidTemplate)
-    return count_problems(error.problems) if listing else None
+    if isinstance(error, InvalidBoard | InvalidSubmission | InvalidTemplate):
+        return count_problems(error.problems)
+    return None
 
 
 def problems_of(error: BillboardsError) -> list[str]:
