@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -258,3 +259,18 @@ def test_presets_are_named_after_those_who_report_so() -> None:
 )
 def test_communities_names_are_understood(written: str, name: str) -> None:
     assert yardstick(written).name == name
+
+
+@pytest.mark.parametrize("name", ["pearson/by-system", "kendall-b/by-system"])
+def test_exchanges_by_system_are_differences_of_draws_moved_to_where_metrics_are_alike(name: str) -> None:
+    scores, human = board(missing=0.0)
+    measured = agreements(scores, human, yardstick(name), draws=30, exchanges=20, seed=2)
+    apart = measured.drawn[:20] - measured.value
+    for a, b in itertools.product(range(3), repeat=2):
+        assert measured.exchanged[:, a, b] == pytest.approx(apart[:, a] - apart[:, b])
+    assert (measured.exchanged[:, 1, 1] == 0).all()
+
+
+@pytest.mark.parametrize("name", list(PRESETS))
+def test_a_preset_says_where_its_yardsticks_are_written(name: str) -> None:
+    assert re.search(r"\b20\d\d\b", PRESETS[name].source)
