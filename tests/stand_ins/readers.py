@@ -70,6 +70,8 @@ TRUSTED: Mapping[str, str] = {
     "analyses/_recomputed.py": "reads what `check --recompute` wrote; a damaged file is read over",
     "cli/mcp_server.py": "the protocol's own library reads what assistants send",
     "site/organise/reading.py": "runs in a process of its own with limits (tests/site/test_board_drafts.py)",
+    "site/publishing/data_files.py": "reads the scripts of charts that it wrote a moment before",
+    "site/publishing/walking.py": "reads what the site's own pages answer, in the same process",
     "site/publishing/folders.py": "reads the list of files that it wrote; a folder without one is refused",
     "site/publishing/repository/leaderboard.py": "runs on the action's own machine, on a checked-out repository",
     "analyses/published/": "reads files of this package, chosen by name from a list",

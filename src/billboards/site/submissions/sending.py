@@ -38,7 +38,7 @@ from billboards.errors import (
 from billboards.metrics.discovery import installed_metric, part_names
 from billboards.site.accounts.access import Viewer, may, require
 from billboards.site.accounts.records import Account
-from billboards.site.boards import registry
+from billboards.site.boards import registry, snapshots
 from billboards.site.boards.budgets import CARDS, check_budgets, is_raised, purse_of
 from billboards.site.boards.live import board_metrics, folder_board, hides_judgments, live_board
 from billboards.site.database import trail
@@ -580,11 +580,27 @@ def retry_cells(site: Site, viewer: Viewer, board: str) -> int:
     require(viewer, "administer")
     with site.database.writing() as connection:
         registry.board(connection, board)
-        count = connection.execute(delete(cell_failures).where(cell_failures.c.board == board)).rowcount
+        count = _try_failed_again(connection, board, now=site.clock())
         detail = {"cells": count}
         trail.note(connection, viewer.name, "cells.retried", board, now=site.clock(), board=board, detail=detail)
         trail.raise_generation(connection, board, now=site.clock())
         return count
+
+
+#: What the last ranking is said to rest on where failed cells are tried again: on no board as it is then.
+RETRIED = "retried"
+
+
+def _try_failed_again(connection: Connection, board: str, *, now: float) -> int:
+    """Let every cell that failed be computed again, and the board be ranked when that is done; returns how many."""
+    count = connection.execute(delete(cell_failures).where(cell_failures.c.board == board)).rowcount
+    audiences: tuple[snapshots.Audience, ...] = ("public", "owners")
+    for audience in audiences if count else ():
+        kept = snapshots.latest(connection, board, audience)
+        if kept is not None:
+            # The same metrics on the same board, so nothing else would tell that its scores are other ones.
+            snapshots.rebase(connection, kept, RETRIED, now=now)
+    return count
 
 
 def reveal(site: Site, viewer: Viewer, submission_id: str) -> Submission:
@@ -648,7 +664,7 @@ def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str
         before = read_board_settings(registered.settings)
         check_budgets(before, settings, site.settings)
         if is_raised(before, settings, site.settings):
-            connection.execute(delete(cell_failures).where(cell_failures.c.board == board))
+            _try_failed_again(connection, board, now=site.clock())
         registry.change_board(
             connection,
             board,
