@@ -25,6 +25,8 @@ BEFORE = "eb09686"
 #: Where code lies: prose and tests don't count.
 CODE = ("src/", "pyproject.toml")
 ENDINGS = (".py", ".j2", ".js", ".css", ".toml")
+#: Code of others, as they ship it.
+SHIPPED = ".min.js"
 #: Templates of questions and cards of data sets use a kind and don't know it; a board of the catalogue is a change of
 #: its own, as is a table of published numbers, and some learned metrics are called hybrid by their authors.
 DATA = (
@@ -188,7 +190,7 @@ def tree_of(commit: str) -> dict[str, str] | None:
 
 
 def _counts(path: str) -> bool:
-    return path.endswith(ENDINGS) and not any(folder in path for folder in DATA)
+    return path.endswith(ENDINGS) and not path.endswith(SHIPPED) and not any(folder in path for folder in DATA)
 
 
 def _git(*words: str) -> str:

@@ -110,6 +110,9 @@ def test_alpha_is_krippendorff_s_own_example() -> None:
     )
     (use,) = measure_card(made).dimensions
     assert use.agreement.alpha == pytest.approx(0.815, abs=5e-4)
+    assert use.agreement.interval is not None
+    low, high = use.agreement.interval
+    assert low < 0.815 < high <= 1
 
 
 def test_where_each_output_has_one_value_the_card_says_so(tmp_path: Path) -> None:

@@ -134,6 +134,7 @@ def test_the_page_states_facts_findings_reasons_and_how_to_cite(page: str) -> No
     text = " ".join("".join(Outline(page).text).split())
     assert "<dt>instances</dt><dd>40</dd>" in page
     assert "<dt>generators</dt><dd>5, 1 of them human</dd>" in page
+    assert f"<dt>metrics</dt><dd>{len(RANKING.metrics)}</dd>" in page
     assert "Of 3 metrics, COMET agrees best with people" in text
     assert "Not measured: Prism-ref: scored only against Human-B itself" in text
     assert "ensemble.tiny+refs.AB+version.2" in text
@@ -193,3 +194,10 @@ def test_an_analysis_that_is_asked_twice_has_two_names_in_the_contents() -> None
     assert "Power: Crier and Almanac" in contents
     assert [part.anchor for part in power] == ["power-chrF-and-BLEU", "power-Crier-and-Almanac"]
     assert page.count('id="power-chrF-and-BLEU"') == 1
+
+
+def test_a_section_of_its_analysis_alone_is_called_by_that_and_others_by_what_they_are_about() -> None:
+    alone = Section(name="power", title="", words=(), tables=(), pictures=())
+    about = replace(alone, about="BLEU and chrF")
+    assert (alone.anchor, alone.label) == ("power", "Power")
+    assert (about.anchor, about.label) == ("power-BLEU-and-chrF", "Power: BLEU and chrF")

@@ -101,6 +101,8 @@ def test_a_score_where_the_metric_gives_none_has_no_size_of_difference(folder: P
     (cell,) = [each for each in column(verified.value, "chrF").cells if each.outcome == "differs"]
     assert (cell.largest, cell.instance) == (None, "i0")
     assert "one has a score, the other none" in verified.to_text(wide=True)
+    (row,) = [row for table in verified.tables for row in table.rows if str(row.get("reason")).startswith("one has")]
+    assert (row["metric"], row["generator"]) == ("chrF", cell.generator)
 
 
 def test_scores_of_other_length_differ(folder: Path) -> None:

@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 from small_campaigns import by_reference, distinct_board
 
+from billboards.board.coverage import Coverage
 from billboards.board.writing import write_board
+from billboards.cli.campaign_tables import effect_table
 from billboards.cli.main import main
+from billboards.show.terminal import tables_text
 from billboards.site.campaigns.annotating import enter, next_item, submit_answer
+from billboards.site.campaigns.lifecycle import SourceChange
 from billboards.site.site import open_site
 
 
@@ -123,3 +127,24 @@ def test_what_to_do_next_speaks_of_the_same_site(capsys: pytest.CaptureFixture[s
     assert "`billboards campaign open first --data site`" in err
     _, out, _ = run(capsys, "results", "first", "--data", "site")
     assert "No answer counts yet" in out
+
+
+def test_the_effect_of_closing_says_what_ranks_before_and_after_and_what_the_campaign_covers() -> None:
+    effect = SourceChange(
+        campaign="spring",
+        own=Coverage(source="spring", generators=3, outputs=30, judgments=90),
+        before=Coverage(source=None, generators=0, outputs=0, judgments=0),
+        after=Coverage(source="spring", generators=3, outputs=30, judgments=90),
+        ranks=True,
+        why="it is the only source",
+    )
+    table = effect_table(effect)
+    assert table.title == "spring: what ranks the board"
+    assert table.notes == ("it is the only source.",)
+    shown = [[row[column.key] for column in table.columns] for row in table.rows]
+    assert shown == [
+        ["ranks now", "nothing", 0, 0, 0],
+        ["ranks then", "spring", 3, 30, 90],
+        ["this campaign", "spring", 3, 30, 90],
+    ]
+    assert "judgments of" in tables_text([table])

@@ -110,4 +110,4 @@ def test_what_the_text_does_not_say_is_loaded(
     monkeypatch.setattr(f"{__name__}.SPREAD", SPREAD.replace(line, says_more))
     monkeypatch.setattr(_declaration, "own_analyses", lambda: {"spread": spread})
     monkeypatch.setattr(_declaration, "analysis_named", lambda name: f"{name}, loaded")
-    assert declared("spread") == "spread, loaded"
+    assert str(declared("spread")) == "spread, loaded"

@@ -61,6 +61,7 @@ def test_usual_column_names_are_found(tmp_path: Path) -> None:
     assert list(board.imported[0].values) == ["G"]
     assert "columns that were not used: comment" in found.notes
     assert "H has no output for 1 of 2 instances" in found.notes
+    assert f"{found.board.ranks} ranks metrics; choose another as `ranks` in board.toml" in found.notes
 
 
 def test_named_columns_go_before_usual_ones(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def buckets_of(board: Board) -> dict[Kind, dict[str, Ints]]:
         enough = {name: np.array(positions) for name, positions in places.items() if len(positions) >= FEWEST}
         largest = sorted(enough, key=lambda name: (-len(enough[name]), name))[:MOST_BUCKETS]
         every[kind] = {name: enough[name] for name in sorted(largest)}
-    return {kind: found for kind, found in every.items() if len(found) > 1 or (kind == "tag" and found)}
+    return {kind: values for kind, values in every.items() if len(values) > 1 or (kind == "tag" and values)}
 
 
 def _by_length(board: Board) -> dict[str, Ints]:
@@ -77,13 +77,13 @@ def _by_length(board: Board) -> dict[str, Ints]:
         return {}
     edges = np.unique(np.quantile(lengths, (0.25, 0.5, 0.75), method="lower"))
     quarter = np.searchsorted(edges, lengths, side="left")
-    found = {}
+    values = {}
     for k in range(len(edges) + 1):
         positions = np.flatnonzero(quarter == k)
         if len(positions) >= FEWEST:
             low, high = int(lengths[positions].min()), int(lengths[positions].max())
-            found[f"{low} words" if low == high else f"{low} to {high} words"] = positions
-    return found
+            values[f"{low} words" if low == high else f"{low} to {high} words"] = positions
+    return values
 
 
 def generator_buckets(buckets: Mapping[Kind, Mapping[str, Ints]], scores: Floats) -> tuple[Bucket, ...]:

@@ -119,8 +119,8 @@ class KeptRows:
             waiting.clear()
 
         for column in columns:
-            known = tables[column.name]
-            missing = [k for k in rows if column.versions[k] is None or column.versions[k] not in known]
+            kept = tables[column.name]
+            missing = [k for k in rows if column.versions[k] is None or column.versions[k] not in kept]
             if missing:
                 waiting.append((column, missing, column.read(missing)))
             if sum(len(scores) for _, _, scores in waiting) >= TOGETHER:
@@ -129,9 +129,9 @@ class KeptRows:
             work()
         made = {}
         for column in columns:
-            known, own = tables[column.name], fresh.get(column.name, {})
-            known.update({version: line for k, line in own.items() if (version := column.versions[k]) is not None})
-            made[column.name] = np.array([own[k] if k in own else known[str(column.versions[k])] for k in rows])
+            kept, own = tables[column.name], fresh.get(column.name, {})
+            kept.update({version: line for k, line in own.items() if (version := column.versions[k]) is not None})
+            made[column.name] = np.array([own[k] if k in own else kept[str(column.versions[k])] for k in rows])
         return made
 
 
@@ -238,12 +238,12 @@ class RankedRows:
         tested = self._differ(best, asked, sides)
         apart: dict[str, list[int]] = {}
         for name in best:
-            versions, known = self.columns[name].versions, differs[name]
-            known.update({v: is_so for k, is_so in tested[name].items() if (v := versions[k]) is not None})
+            versions, changed = self.columns[name].versions, differs[name]
+            changed.update({v: is_so for k, is_so in tested[name].items() if (v := versions[k]) is not None})
             apart[name] = [
                 k
                 for k in rows[name]
-                if k == best[name] or not (tested[name][k] if k in tested[name] else known[str(versions[k])])
+                if k == best[name] or not (tested[name][k] if k in tested[name] else changed[str(versions[k])])
             ]
         return apart
 

@@ -25,10 +25,10 @@ _MODEL = re.compile(r"\|models?:([^|]+)")
 
 def named_kin(board: Board, names: Sequence[str]) -> frozenset[str]:
     """The generators of these names, which must be there."""
-    known = {row.name for row in board.rows if row.generator is not None}
+    named_rows = {row.name for row in board.rows if row.generator is not None}
     for name in names:
-        if name not in known:
-            raise UnknownName("generator", name, known)
+        if name not in named_rows:
+            raise UnknownName("generator", name, named_rows)
     return frozenset(names)
 
 

@@ -143,17 +143,17 @@ def _dimensions(board: Board, chosen: Aggregate) -> Iterator[Aggregate]:
 
 def _column(board: Board, aggregate: Aggregate, part: Slice, unit: Ints | None, tested: _Tested) -> PeopleColumn | None:
     wins = is_preference(board, aggregate)
-    said = (_compared if wins else _rated)(board, aggregate, part)
+    answers = (_compared if wins else _rated)(board, aggregate, part)
     of_generator = np.array([row.generator is not None for row in board.rows], bool)
-    known = of_generator[said.row] & np.isfinite(said.values).any(axis=1)
-    rows, generator = np.unique(said.row[known], return_inverse=True)
+    used = of_generator[answers.row] & np.isfinite(answers.values).any(axis=1)
+    rows, generator = np.unique(answers.row[used], return_inverse=True)
     if not len(rows):
         return None
     means = people_means(
-        said.values[known],
+        answers.values[used],
         generator.astype(np.int64),
-        said.instance[known],
-        said.annotator[known],
+        answers.instance[used],
+        answers.annotator[used],
         shape=(len(rows), len(board.select(part))),
         unit=unit,
     )

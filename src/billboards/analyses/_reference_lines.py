@@ -137,13 +137,13 @@ def _ceiling(board: Board, aggregate: Aggregate, judged: NDArray[np.bool_], keep
     An annotator's severity, which is the same for all outputs, is no chance and is taken off first.
     """
     judgments, instances = board.judgments, len(board.instances)
-    said = judged_values(judgments, aggregate, board.dimensions).mean(axis=1)
+    averages = judged_values(judgments, aggregate, board.dimensions).mean(axis=1)
     kept = np.isin(np.arange(instances), keep)
     usable = judgments.counted(aggregate.campaigns) & judged[judgments.row] & kept[judgments.instance]
-    usable &= np.isfinite(said) & (judgments.annotator >= 0)
+    usable &= np.isfinite(averages) & (judgments.annotator >= 0)
     output = judgments.row[usable].astype(np.int64) * instances + judgments.instance[usable]
     _, place, counts = np.unique(output, return_inverse=True, return_counts=True)
-    who, values = judgments.annotator[usable], said[usable]
+    who, values = judgments.annotator[usable], averages[usable]
     means = np.bincount(place, values) / counts
     apart = values - means[place]
     shared = counts[place] > 1

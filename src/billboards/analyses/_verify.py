@@ -175,20 +175,20 @@ def read_quote(document: Any, where: str) -> Quote:
     if not isinstance(document, Mapping):
         raise InvalidInput(f"{where}: holds no ranking; give a JSON document that a site or `rank` wrote")
     inside = document.get("ranking")
-    said = inside if isinstance(inside, Mapping) else document
+    body = inside if isinstance(inside, Mapping) else document
     statement = document if "statement" in document else document.get("signed")
     signed = None if statement is None else read_signed(statement, where)
     try:
-        ranking = result_of(Ranking, said)
+        ranking = result_of(Ranking, body)
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from error
     quoted = Quoted(
-        id=document_digest(said)[:16],
+        id=document_digest(body)[:16],
         created=str(document.get("created", "")) if signed is None else signed.statement.created,
         ranking=ranking,
         findings=_findings(document),
     )
-    return Quote(quoted=quoted, document=said, signed=signed)
+    return Quote(quoted=quoted, document=body, signed=signed)
 
 
 def prove(
@@ -245,8 +245,8 @@ def _proofs(home: Home, keys: Sequence[PublicKey]) -> Iterator[tuple[str, Proof]
     for name in home.archive.rankings():
         signed = home.archive.signed(name)
         if signed is not None:
-            said, findings = _said(home.archive, name), _findings(home.archive.kept_document(name))
-            yield name, prove(said, signed, keys, id=name, board=home.board.name, findings=findings)
+            kept_ranking, findings = _said(home.archive, name), _findings(home.archive.kept_document(name))
+            yield name, prove(kept_ranking, signed, keys, id=name, board=home.board.name, findings=findings)
 
 
 def _two_tongues(proof: Proof, others: Iterable[Proof]) -> Iterator[str]:
@@ -539,16 +539,16 @@ def _proof_sentences(verification: Verification) -> Iterator[str]:
         if verification.ranking is not None and not verification.problems:
             yield "Nobody signed the ranking."
         return
-    said = proof.statement
+    claim = proof.statement
     if proof.problems:
-        yield f"The statement about ranking {said.number} does not hold: it {'; it '.join(proof.problems)}."
+        yield f"The statement about ranking {claim.number} does not hold: it {'; it '.join(proof.problems)}."
         return
     if not proof.checked:
         yield "The signature was not checked: install cryptography with `pip install 'billboards[site]'`."
         return
-    who = f"{one_line(said.site)}{f' ({one_line(said.address)})' if said.address else ''}"
+    who = f"{one_line(claim.site)}{f' ({one_line(claim.address)})' if claim.address else ''}"
     yield (
-        f"{who} signed ranking {said.number} ({said.ranking}) of {one_line(said.board)}, made {said.created}, "
+        f"{who} signed ranking {claim.number} ({claim.ranking}) of {one_line(claim.board)}, made {claim.created}, "
         f"SHA-256 {proof.digest}, with key {key_id(proof.public_key)}."
     )
     if not proof.pinned:

@@ -151,7 +151,7 @@ def _impossible(quoted: Quoted, reason: str) -> RankingVerdict:
 
 def options_of(kept: Ranking, board: Board, findings: Mapping[str, Any]) -> RankingOptions:
     """The options that a ranking was made with, as far as it shows them; who leads is found out."""
-    found = read_fields(Findings, findings, "findings")
+    kept_findings = read_fields(Findings, findings, "findings")
     fitted = kept.ensemble or kept.alternative
     usual = RankingOptions()
     method = usual.method
@@ -177,7 +177,7 @@ def options_of(kept: Ranking, board: Board, findings: Mapping[str, Any]) -> Rank
         yardstick=usual.yardstick if by_pairs else yardstick(kept.statistic, kept.grouping),
         ties=kept.ties,
         baseline=None if kept.outstanding is None else kept.outstanding.baseline,
-        **vars(found),
+        **vars(kept_findings),
     )
 
 
@@ -314,8 +314,8 @@ class _Lacking:
 
 
 def _lacking(board: Board, kept: Ranking, here: Ranking, hidden: Collection[str]) -> _Lacking:
-    there, own = ({m.name: m.n for m in ranking.metrics} for ranking in (kept, here))
-    most_there, most_here = max(there.values(), default=0), max(own.values(), default=0)
+    theirs, own = ({m.name: m.n for m in ranking.metrics} for ranking in (kept, here))
+    most_there, most_here = max(theirs.values(), default=0), max(own.values(), default=0)
     judgments = None
     if most_there and not len(board.judgments):
         judgments = "people's judgments are not in this folder"
@@ -328,7 +328,7 @@ def _lacking(board: Board, kept: Ranking, here: Ranking, hidden: Collection[str]
     unread = kept.references and not board.references
     return _Lacking(
         kept=kept,
-        metrics=frozenset(there.keys() - own.keys()),
+        metrics=frozenset(theirs.keys() - own.keys()),
         judgments=judgments,
         references="the references are not in this folder" if unread else None,
     )

@@ -243,7 +243,7 @@ def rank_compared(
         )
         for k in order
     )
-    known = compared.annotators_known
+    named = compared.annotators_known
     tie = fit.strengths.tie
     return ArenaRanking(
         board=board,
@@ -261,7 +261,7 @@ def rank_compared(
         comparisons=count,
         choices=None if compared.choices is None else len(compared.choices.best),
         instances=len(np.unique(compared.instance)),
-        annotators=len(np.unique(compared.annotator)) if known else None,
+        annotators=len(np.unique(compared.annotator)) if named else None,
         generators=entrants,
         meetings=_meetings(compared, fit.strengths, order, wins, even),
         elo=_elo(compared, order, elo_step),

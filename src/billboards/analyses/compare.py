@@ -449,7 +449,7 @@ def _deciding_outputs(
     z = np.stack([_standardised(values) for values in (*pair, people)])
     weight = z[2] * (z[0] - z[1])
     higher = [view.scores.columns[view.scores.column(name)].higher_is_better for name in names]
-    known = [natural(values, higher_is_better=h) for values, h in zip(pair, higher, strict=True)]
+    values_there = [natural(values, higher_is_better=h) for values, h in zip(pair, higher, strict=True)]
     order = np.argsort(np.where(np.isnan(weight), 0.0, weight), axis=None)
     best = [int(k) for k in order[::-1][:shown] if weight.flat[k] > 0]
     worst = [int(k) for k in order[:shown] if weight.flat[k] < 0]
@@ -463,8 +463,8 @@ def _deciding_outputs(
             generator=board.rows[row].name,
             weight=float(weight[row, column]),
             human=_defined(people[row, column]),
-            first=_defined(known[0][row, column]),
-            second=_defined(known[1][row, column]),
+            first=_defined(values_there[0][row, column]),
+            second=_defined(values_there[1][row, column]),
             output=board.rows[row].texts[keep[column]] or "",
             other="",
             reference=instance.references[0].text if instance.references else "",
@@ -608,7 +608,7 @@ def _deciding_instances(
     keep = board.select(view.part)
     people = columns["people"]
     is_lower = any(column.name == decided_by and not column.higher_is_better for column in view.scores.columns)
-    known = natural(columns[decided_by], higher_is_better=not is_lower)
+    scale = natural(columns[decided_by], higher_is_better=not is_lower)
 
     def output(column: int, side: int) -> DecidingOutput:
         instance = board.instances[keep[column]]
@@ -617,8 +617,8 @@ def _deciding_instances(
             generator=board.rows[rows[side]].name,
             weight=float(weight[column]),
             human=_defined(people[side, column]),
-            first=_defined(known[0, column]),
-            second=_defined(known[1, column]),
+            first=_defined(scale[0, column]),
+            second=_defined(scale[1, column]),
             output=board.rows[rows[0]].texts[keep[column]] or "",
             other=board.rows[rows[1]].texts[keep[column]] or "",
             reference=instance.references[0].text if instance.references else "",

@@ -208,12 +208,12 @@ def card_of(name: str) -> MetricCard | None:
 @efficiency.table
 def efficiency_table(result: Efficiency) -> Table:
     """Everybody with quality and all known costs; the front is marked."""
-    known = [name for name in COSTS if any(name in entry.costs for entry in result.entries)]
+    stated = [name for name in COSTS if any(name in entry.costs for entry in result.entries)]
     columns = (
         TableColumn("name", result.side[:-1], "left"),
         TableColumn("quality", result.by),
         TableColumn("n", "outputs"),
-        *(TableColumn(name, f"{COSTS[name].title} ({COSTS[name].unit})") for name in known),
+        *(TableColumn(name, f"{COSTS[name].title} ({COSTS[name].unit})") for name in stated),
         TableColumn("front", "front", "left"),
     )
     rows = tuple(
@@ -221,7 +221,7 @@ def efficiency_table(result: Efficiency) -> Table:
             "name": entry.name,
             "quality": entry.quality,
             "n": entry.n,
-            **{name: entry.costs.get(name) for name in known},
+            **{name: entry.costs.get(name) for name in stated},
             "front": "on the front" if entry.on_front else "",
         }
         for entry in result.entries

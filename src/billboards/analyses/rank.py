@@ -880,8 +880,8 @@ def _probation(
     correlations: Correlations,
 ) -> _Probation:
     # People's own agreement is a pooled Pearson: other statistics have nothing to do with it.
-    known = matrix.aggregate and matrix.scores.columns and options.yardstick == PEARSON
-    people = peoples_agreement(board, matrix.part, matrix.aggregate, matrix.references) if known else None
+    is_plain = matrix.aggregate and matrix.scores.columns and options.yardstick == PEARSON
+    people = peoples_agreement(board, matrix.part, matrix.aggregate, matrix.references) if is_plain else None
     alarm = alarms(correlations, people)
     shares = None if measured.share is None else exposure(board, matrix, seed=options.seed)
     public = None if measured.public is None else _agreement(board, measured.public, replace(options, draws=0))[0]
@@ -1324,8 +1324,8 @@ def _asked_for(
     for metric in metrics:
         if by in (metric.name, metric.source_name):
             return metric.name
-    known = [metric.name for metric in metrics if metric.name != PEOPLE]
-    raise UnknownName("metric", by, [*known, *((PEOPLE,) if people is not None else ())])
+    names = [metric.name for metric in metrics if metric.name != PEOPLE]
+    raise UnknownName("metric", by, [*names, *((PEOPLE,) if people is not None else ())])
 
 
 def _passed_over(

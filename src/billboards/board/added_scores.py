@@ -221,9 +221,9 @@ def plan_column(source: str, before: Given, given: Given, *, is_new: bool, repla
     added, replaced, same = dict[str, int](), dict[str, int](), 0
     for row, scores in given.items():
         place = values.setdefault(row, np.full(len(scores), np.nan))
-        there, stated = np.isfinite(place), np.isfinite(scores)
-        differs = there & stated & (place != scores)
-        same += int((there & stated & ~differs).sum())
+        filled, stated = np.isfinite(place), np.isfinite(scores)
+        differs = filled & stated & (place != scores)
+        same += int((filled & stated & ~differs).sum())
         if differs.any() and not replace:
             k = int(np.flatnonzero(differs)[0])
             raise InvalidInput(
@@ -231,7 +231,7 @@ def plan_column(source: str, before: Given, given: Given, *, is_new: bool, repla
                 f"the first {place[k]:g} where the file says {scores[k]:g}; --replace writes over them"
             )
         place[stated] = scores[stated]
-        counts = ((added, stated & ~there), (replaced, differs))
+        counts = ((added, stated & ~filled), (replaced, differs))
         for counted, mask in counts:
             if mask.any():
                 counted[row] = int(mask.sum())

@@ -103,8 +103,8 @@ class Row:
 
     def telling(self, k: int) -> Shingles | None:
         """The shingles of a text that is long enough to say where it comes from."""
-        found = shingles(self.texts[k]) if k in self.texts else frozenset()
-        return found if len(found) >= TELLING else None
+        own = shingles(self.texts[k]) if k in self.texts else frozenset()
+        return own if len(own) >= TELLING else None
 
     @cached_property
     def telling_places(self) -> tuple[int, ...]:

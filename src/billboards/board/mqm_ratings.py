@@ -110,8 +110,8 @@ def read_rated_lines(path: Path, columns: Sequence[str]) -> RatedLines:
     numbered = {"doc_id", "seg_id"} if {"doc_id", "seg_id"} & set(names) else set()
     missing = [name for name in columns if name not in (*names, *numbered)]
     if missing:
-        known = ", ".join(header[:12]) if "system" in names else shown("\t".join(header))
-        raise ImportRefused(f"{path}:1: has no column {missing[0]!r}; the first line is {known}")
+        listed = ", ".join(header[:12]) if "system" in names else shown("\t".join(header))
+        raise ImportRefused(f"{path}:1: has no column {missing[0]!r}; the first line is {listed}")
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ImportRefused(f"{path}:1: the column {twice[0]!r} stands there twice")

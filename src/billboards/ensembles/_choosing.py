@@ -77,15 +77,15 @@ def choose_family(judged: Judged, predicted: Mapping[str, Callable[[], Floats]],
 
 
 def compare_predictions(
-    one: Floats, other: Floats, judged: Judged, *, draws: int = DRAWS, seed: int = 0, level: float = LEVEL
+    first: Floats, other: Floats, judged: Judged, *, draws: int = DRAWS, seed: int = 0, level: float = LEVEL
 ) -> Difference:
     """The difference of two correlations with people, drawn again over generators and documents, crossed."""
     rows, row = np.unique(judged.generator, return_inverse=True)
     columns, column = np.unique(judged.document, return_inverse=True)
     place = row * len(columns) + column
     y = judged.target - judged.target.mean()
-    one, other = one - one.mean(), other - other.mean()
-    terms = (np.ones_like(y), y, y * y, one, one * one, one * y, other, other * other, other * y)
+    first, other = first - first.mean(), other - other.mean()
+    terms = (np.ones_like(y), y, y * y, first, first * first, first * y, other, other * other, other * y)
     cells = len(rows) * len(columns)
     sums = np.array([np.bincount(place, term, cells) for term in terms]).reshape(-1, len(rows), len(columns))
     random = np.random.default_rng(seed)

@@ -95,14 +95,14 @@ class Filling:
             rows = place == number
             if not pattern.any():
                 continue
-            known = ~pattern
-            if not known.any():
+            present = ~pattern
+            if not present.any():
                 filled[rows] = self.mean
                 continue
-            inner = self.covariance[np.ix_(known, known)]
-            slopes = np.linalg.solve(inner, self.covariance[np.ix_(known, pattern)])
+            inner = self.covariance[np.ix_(present, present)]
+            slopes = np.linalg.solve(inner, self.covariance[np.ix_(present, pattern)])
             filled[np.ix_(rows, pattern)] = (
-                self.mean[pattern] + (table[np.ix_(rows, known)] - self.mean[known]) @ slopes
+                self.mean[pattern] + (table[np.ix_(rows, present)] - self.mean[present]) @ slopes
             )
         return filled
 

@@ -62,8 +62,8 @@ class Samples:
             self.problems.error(where, line, f"{generator}'s output for {shown(sample.instance)} appears twice")
             return
         made = Instance(sample.instance, references=references(sample.targets, "target"), input=sample.input)
-        known = self._instances.setdefault(sample.instance, made)
-        if known != made:
+        kept = self._instances.setdefault(sample.instance, made)
+        if kept != made:
             self.problems.error(
                 where,
                 line,

@@ -207,10 +207,10 @@ def _winner(content: _Content, line: int, row: Mapping[str, Any], models: tuple[
         content.odd.error(content.path, line, f"exactly one of the three outcomes must be 1; found {shown(cells)}")
         return None
     value = row.get(content.columns["winner"])
-    said = str(value).strip() if value is not None else ""
-    lowered = said.lower()
-    if said in models:
-        return models.index(said)
+    text = str(value).strip() if value is not None else ""
+    lowered = text.lower()
+    if text in models:
+        return models.index(text)
     if lowered in FIRST or lowered in SECOND:
         return int(lowered in SECOND)
     if lowered in BOTH_BAD:

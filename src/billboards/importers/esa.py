@@ -257,15 +257,15 @@ def _read_campaign(
     _, dimension, own = KINDS[kind]
     answers = [answer for answer in last_answers(read_appraise(path)) if not answer.is_document]
     note_unended(path, read_source(path), notes)
-    found = _matched(answers, batches, own)
-    if found is None:
+    matched = _matched(answers, batches, own)
+    if matched is None:
         names = ", ".join(batches)
         raise ImportRefused(
             f"{path}: its answers are not to the items of any batches at hand ({names}); fetch this campaign's batches"
         )
     told: Counter[str] = Counter()
     content = _Content(campaigns={name: (kind, dimension)})
-    for answer, item in found:
+    for answer, item in matched:
         if item.system is None:
             told["tutorial"] += 1
             continue
@@ -317,8 +317,8 @@ def _add(
     told: Counter[str],
 ) -> None:
     system, key = item.system or "", str(item.segment + 1)
-    known = content.sources.setdefault(item.segment, (item.source, item.document))
-    if known[0] != item.source:
+    first = content.sources.setdefault(item.segment, (item.source, item.document))
+    if first[0] != item.source:
         raise ImportRefused(f"{path}:{answer.line}: segment {key} has two sources; are the batches of one test set?")
     texts = content.texts.setdefault(system, {})
     if not item.is_bad and texts.setdefault(key, item.text) != item.text:

@@ -37,9 +37,9 @@ def lm_eval(
     wanted = [path for path in files if task is None or tasks.get(path) == task]
     several = sorted({tasks.get(path, path.stem) for path in wanted})
     if len(several) != 1:
-        known = ", ".join(sorted(set(tasks.values())))
+        names = ", ".join(sorted(set(tasks.values())))
         what = f"no task {task!r}" if not several else "several tasks"
-        samples.problems.error(str(source), None, f"holds {what}; say --task with one of {known}")
+        samples.problems.error(str(source), None, f"holds {what}; say --task with one of {names}")
     for path in wanted:
         _read(path, filter, samples)
         samples.check(path)

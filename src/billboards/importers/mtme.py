@@ -330,7 +330,7 @@ def _references_used(name: str, references: tuple[str, ...]) -> tuple[str, ...] 
 
 def _read_scores(path: Path, systems: Sequence[str], count: int, notes: list[str]) -> dict[str, Floats]:
     """Each system's scores in the order of its lines, NaN for None; of systems that are here, with every segment."""
-    problems, known = Problems(), set(systems)
+    problems, names = Problems(), set(systems)
     raw = read_source(path)
     check_ended(raw, str(path), problems)
     by_system: dict[str, list[float]] = {}
@@ -344,12 +344,12 @@ def _read_scores(path: Path, systems: Sequence[str], count: int, notes: list[str
     if not by_system and not problems.errors:
         problems.error(str(path), 1, "holds no score; fetch the file again")
     refuse_errors(problems)
-    if absent := [system for system in by_system if system not in known]:
+    if absent := [system for system in by_system if system not in names]:
         notes.append(f"{path}: left out scores of {some(absent)}: no outputs in system-outputs/")
-    cut = {system: len(s) for system, s in by_system.items() if system in known and len(s) != count}
+    cut = {system: len(s) for system, s in by_system.items() if system in names and len(s) != count}
     for system, length in cut.items():
         notes.append(f"{path}: left out {length} scores of {system}, as there are {count} segments")
-    return {system: np.array(scores) for system, scores in by_system.items() if system in known and system not in cut}
+    return {system: np.array(scores) for system, scores in by_system.items() if system in names and system not in cut}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -391,7 +391,7 @@ def _read_rating_file(
     path: Path, name: str, rater: str | None, systems: set[str], count: int, ratings: _Ratings, notes: list[str]
 ) -> None:
     problems, seen = Problems(), Counter[str]()
-    found: list[tuple[str, int, _Marked]] = []
+    collected: list[tuple[str, int, _Marked]] = []
     for number, line in numbered_lines(read_source(path), str(path), problems):
         system, tab, rest = line.partition("\t")
         written, _, who = rest.partition("\t")
@@ -401,12 +401,12 @@ def _read_rating_file(
             continue
         if written != "None" and system in systems:
             marked = _marked(written, who.strip() or rater, str(path), number, problems)
-            found.append((system, seen[system], marked))
+            collected.append((system, seen[system], marked))
         seen[system] += 1
     refuse_errors(problems)
     if cut := [system for system, lines in seen.items() if system in systems and lines != count]:
         notes.append(f"{path}: left out the error spans of {some(cut)}: not as many as there are segments")
-    for system, k, marked in found:
+    for system, k, marked in collected:
         if seen[system] == count:
             ratings.setdefault((name, system, k), []).append(marked)
 

@@ -179,8 +179,8 @@ def _with_articles(
     for path in sorted(source.rglob("src.txt")) if source.is_dir() else ():
         articles, beside = (_lines(path.with_name(name), problems) for name in ("src.txt", "ref.txt"))
         if len(articles) == len(beside) and all(_is_line(instance, beside) for instance in instances):
-            found = tuple(replace(each, input=_plain(articles[int(each.id)])) for each in instances)
-            return found, (f"{path}: its lines are the articles; their references are those of the documents",)
+            with_articles = tuple(replace(each, input=_plain(articles[int(each.id)])) for each in instances)
+            return with_articles, (f"{path}: its lines are the articles; their references are those of the documents",)
     return instances, (f"{source}: {bare} documents have no article",)
 
 

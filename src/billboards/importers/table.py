@@ -114,8 +114,8 @@ def _judged_apart(
     """The judgments of another table, whose columns are called as those of this one, or as usual."""
     if not board.generators:
         raise InvalidInput(f"{path}: judgments that lie apart need generators; name their column with --generator")
-    there = read_table(path, Problems(), numbered=True).columns
-    own = {what: column for what, column in named.items() if column in there}
+    header = read_table(path, Problems(), numbered=True).columns
+    own = {what: column for what, column in named.items() if column in header}
     wanted = Wanted(
         system=own.get("generator"),
         segment=own.get("instance"),

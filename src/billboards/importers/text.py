@@ -65,8 +65,8 @@ def text(
     )
     judged = None
     if judgments is not None:
-        known = tuple(dict.fromkeys((*outputs, *references)))
-        judged = read_judgment_table(judgments, wanted, systems=known, instances=[i.id for i in instances])
+        all_names = tuple(dict.fromkeys((*outputs, *references)))
+        judged = read_judgment_table(judgments, wanted, systems=all_names, instances=[i.id for i in instances])
     elif wanted != Wanted():
         raise InvalidInput("columns of judgments are named, and no table of judgments; name it with --judgments FILE")
     people = [key for key in (judged.systems if judged else ()) if key not in outputs]

@@ -161,8 +161,8 @@ class Abstractness(CountedStatistic):
 
     def score_batch(self, batch: Batch) -> Floats:
         if self.definition == "beametrics":
-            known = cache(lambda text: frozenset(_beametrics_ngrams(text, self.n)))
-            return score_each(batch, lambda item: self._new(item.output, known(item.input or "")))
+            ngrams_of = cache(lambda text: frozenset(_beametrics_ngrams(text, self.n)))
+            return score_each(batch, lambda item: self._new(item.output, ngrams_of(item.input or "")))
         # Many outputs may share one long input.
         grams_of = cache(lambda text: frozenset(ngrams(text, self.n)))
         return score_each(batch, lambda item: self._share(ngrams(item.output, self.n), grams_of(item.input or "")))

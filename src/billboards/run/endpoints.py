@@ -136,8 +136,8 @@ class EndpointMetric(WatchedMetric):
         if response.status_code in PASSING or response.status_code >= 500:
             raise _Passing(f"the endpoint answered {response.status_code}")
         if response.status_code != 200:
-            said = f": {content[:200].decode('utf-8', 'replace')}" if quoting else ""
-            raise _Lasting(f"the endpoint answered {response.status_code}{said}")
+            quoted = f": {content[:200].decode('utf-8', 'replace')}" if quoting else ""
+            raise _Lasting(f"the endpoint answered {response.status_code}{quoted}")
         return _scores(content, len(part))
 
     def _outside(self) -> str:

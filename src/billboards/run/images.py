@@ -70,17 +70,17 @@ def fetch_image(engine: str, image: str, *, cancelled: Callable[[], bool] | None
     """See that an image is here, by its digest; what the engine said where it had to be fetched."""
     if _asked(engine, "image", "inspect", image, seconds=60.0)[0] == 0:
         return ""
-    code, said = _asked(engine, "pull", "--quiet", image, seconds=FETCH, cancelled=cancelled)
+    code, output = _asked(engine, "pull", "--quiet", image, seconds=FETCH, cancelled=cancelled)
     if code != 0:
-        raise MissingPart(f"the image could not be fetched: {said.strip()[-300:] or f'exit code {code}'}")
-    return said
+        raise MissingPart(f"the image could not be fetched: {output.strip()[-300:] or f'exit code {code}'}")
+    return output
 
 
 def _asked(engine: str, *words: str, seconds: float, cancelled: Callable[[], bool] | None = None) -> tuple[int, str]:
     """What an engine answers; a request that takes too long, or is unwanted by now, is ended."""
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            [engine, *words], stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
+            [engine, *words], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
         deadline = time.monotonic() + seconds
         while process.poll() is None:
@@ -88,8 +88,8 @@ def _asked(engine: str, *words: str, seconds: float, cancelled: Callable[[], boo
                 process.kill()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(PAUSE)
-        said.seek(max(0, said.tell() - BLOCK))
-        return process.returncode, said.read().decode("utf-8", "replace")
+        output.seek(max(0, output.tell() - BLOCK))
+        return process.returncode, output.read().decode("utf-8", "replace")
 
 
 @dataclass(frozen=True)
@@ -215,13 +215,13 @@ def _run(
     seconds = time.monotonic() - began
     # It may have ended between two looks.
     stopped = stopped or ("file size" if result.total > limits.result_bytes else None)
-    said = bytes(log.kept).decode("utf-8", "replace")
-    verdict, problem = _judged_end(process.returncode, stopped, limits, said, quoting=quoting)
+    output = bytes(log.kept).decode("utf-8", "replace")
+    verdict, problem = _judged_end(process.returncode, stopped, limits, output, quoting=quoting)
     return Outcome(
         verdict=verdict,
         exit_code=process.returncode,
         stdout="",
-        stderr=said,
+        stderr=output,
         seconds=seconds,
         cpu_seconds=0.0,
         peak_memory=0,
@@ -240,10 +240,10 @@ def _stopped(began: float, limits: Limits, result: _Drain, cancelled: Callable[[
 
 
 def _judged_end(
-    code: int, stopped: Verdict | None, limits: Limits, said: str, *, quoting: bool
+    code: int, stopped: Verdict | None, limits: Limits, text: str, *, quoting: bool
 ) -> tuple[Verdict, str | None]:
     """How a run ended, and the sentence that tells its author; None where it ended well."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     words = f"; its last words: {lines[-1][-200:]}" if lines and quoting else ""
     sentences = {
         "cancelled": "was cancelled while it ran",

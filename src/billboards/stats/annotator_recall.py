@@ -61,7 +61,7 @@ def expected_recall(answers: float, *, early: int, later: int, block: int = 20) 
     """
     steps = min(round(answers), MOST_ANSWERS)
     curves = [_curves(accuracy, early, later, block) for accuracy in (ATTENTIVE, RANDOM, HALF_RANDOM)]
-    attentive, at_random, half_random = (float(found[steps]) for _, found in curves)
+    attentive, at_random, half_random = (float(curve[steps]) for _, curve in curves)
     if early <= later:
         questions = answers * later / block
     else:
@@ -97,17 +97,17 @@ def _curves(accuracy: float, early: int, later: int, block: int) -> tuple[Floats
     """After each answer, the mean number of questions of people with this accuracy, and the share that was found."""
     random = np.random.default_rng(0)
     right, wrong = np.zeros(PEOPLE, np.int64), np.zeros(PEOPLE, np.int64)
-    found = np.zeros(PEOPLE, bool)
+    excluded = np.zeros(PEOPLE, bool)
     evidence = _evidence_table()
     questions, shares = np.zeros(MOST_ANSWERS + 1), np.zeros(MOST_ANSWERS + 1)
     for step in range(1, MOST_ANSWERS + 1):
         share = np.where(_doubt(right, wrong), max(early, later), later) / block
-        asked = (random.random(PEOPLE) < share) & ~found
+        asked = (random.random(PEOPLE) < share) & ~excluded
         is_right = random.random(PEOPLE) < accuracy
         right += asked & is_right
         wrong += asked & ~is_right
-        found |= evidence[np.minimum(right, MOST_QUESTIONS), np.minimum(wrong, MOST_WRONG)] >= math.log(ENOUGH)
-        questions[step], shares[step] = (right + wrong).mean(), found.mean()
+        excluded |= evidence[np.minimum(right, MOST_QUESTIONS), np.minimum(wrong, MOST_WRONG)] >= math.log(ENOUGH)
+        questions[step], shares[step] = (right + wrong).mean(), excluded.mean()
     return questions, shares
 
 
@@ -115,6 +115,6 @@ def _curves(accuracy: float, early: int, later: int, block: int) -> tuple[Floats
 def _evidence_table() -> Floats:
     """The logarithm of the evidence after so many right (rows) and wrong (columns) answers."""
     right, wrong = np.meshgrid(np.arange(MOST_QUESTIONS + 1), np.arange(MOST_WRONG + 1), indexing="ij")
-    known = (200 * ATTENTIVE, 200 * (1 - ATTENTIVE))
-    sign = CountSign(usual=right.ravel(), unusual=wrong.ravel(), known=known)
+    prior = (200 * ATTENTIVE, 200 * (1 - ATTENTIVE))
+    sign = CountSign(usual=right.ravel(), unusual=wrong.ravel(), known=prior)
     return count_evidence(sign, learning=False).reshape(right.shape)

@@ -10,11 +10,11 @@ Floats = NDArray[np.float64]
 
 def pareto_front(quality: Floats, cost: Floats) -> NDArray[np.bool_]:
     """Which entries nobody betters: none is as good for less, or better for as much; without a number, on no front."""
-    known = np.isfinite(quality) & np.isfinite(cost)
+    measured = np.isfinite(quality) & np.isfinite(cost)
     front = np.zeros(len(quality), bool)
     best, last = -np.inf, np.nan
     # From the cheapest on, and of equal cost the best first: on the front is who is better than all before.
-    for k in sorted(np.nonzero(known)[0], key=lambda k: (cost[k], -quality[k])):
+    for k in sorted(np.nonzero(measured)[0], key=lambda k: (cost[k], -quality[k])):
         if quality[k] > best:
             front[k] = True
             best, last = quality[k], cost[k]

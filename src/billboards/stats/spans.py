@@ -40,8 +40,8 @@ def overlap(pairs: Iterable[tuple[Collection[object], Collection[object]]]) -> O
     pairs: for each output, what the first and what the second marked: characters, by whatever tells them apart
     """
     first = second = both = 0
-    for one, other in pairs:
-        mine, theirs = set(one), set(other)
+    for left, other in pairs:
+        mine, theirs = set(left), set(other)
         first, second, both = first + len(mine), second + len(theirs), both + len(mine & theirs)
     return Overlap(first=first, second=second, both=both)
 

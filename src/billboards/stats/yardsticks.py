@@ -128,10 +128,10 @@ def yardstick(name: str, grouping: str | None = None) -> Yardstick:
     stated, slash, within = name.strip().lower().replace(" ", "/", 1).partition("/")
     asked = within.strip().replace(" ", "-") if slash else grouping
     statistic = ALIASES.get(stated, stated)
-    known = {s: s for s in STATISTICS}
-    if statistic not in known:
+    names = {s: s for s in STATISTICS}
+    if statistic not in names:
         raise UnknownName("statistic", name, STATISTICS)
-    chosen = known[statistic]
+    chosen = names[statistic]
     if asked is None:
         return Yardstick(statistic=chosen, grouping=GROUPINGS_OF[chosen][0])
     meant = _GROUPING_ALIASES.get(asked, asked)
@@ -317,11 +317,11 @@ def compare_by(
             )
             lead = agreed.value[:, None] - agreed.value[None, :]
             reach = (1 + reached(agreed.exchanged, lead, sides, slack=1e-9)) / (1 + draws)
-            for a, one in enumerate(members):
+            for a, member in enumerate(members):
                 for b, other in enumerate(members):
-                    if second is first or (one in first) != (other in first):
-                        difference[one, other], p[one, other] = lead[a, b], reach[a, b] if draws else np.nan
-                        n[one, other] = used.sum()
+                    if second is first or (member in first) != (other in first):
+                        difference[member, other], p[member, other] = lead[a, b], reach[a, b] if draws else np.nan
+                        n[member, other] = used.sum()
     p = np.where(np.isnan(difference), np.nan, p)
     np.fill_diagonal(p, 1.0)
     return PairTests(difference, p, n)

@@ -120,10 +120,10 @@ def published(
         print(bb.published("beametrics", "data", columns=["SumE"]))
     """
     publication = read_publication(name)
-    known = list(dict.fromkeys(column for table in publication["tables"] for column in table["columns"]))
+    headers = list(dict.fromkeys(column for table in publication["tables"] for column in table["columns"]))
     for column in columns:
-        if not any(_is_of(each, column) for each in known):
-            raise UnknownName("column", column, known)
+        if not any(_is_of(each, column) for each in headers):
+            raise UnknownName("column", column, headers)
     cells = [c for c in printed_cells(publication) if not columns or any(_is_of(c.column, asked) for asked in columns)]
     notes: list[str] = []
     if data is not None:

@@ -47,14 +47,14 @@ def values(
     publication: Mapping[str, Any], cells: Sequence[PublishedCell], data: Path, notes: list[str], *, learned: bool
 ) -> Values:
     """Ours for each cell, and why it differs or is missing."""
-    found: dict[tuple[str, str, str, str], tuple[float | None, str | None]] = {}
+    by_cell: dict[tuple[str, str, str, str], tuple[float | None, str | None]] = {}
     statistics = {table["name"]: table["statistic"] for table in publication["tables"]}
     for judged_set in publication["sets"]:
         own = [cell for cell in cells if cell.column in judged_set["columns"]]
         if own:
-            found |= _of_set(publication, judged_set, own, data, statistics, notes, learned=learned)
+            by_cell |= _of_set(publication, judged_set, own, data, statistics, notes, learned=learned)
     average = "an average over rows that are not all at hand"
-    return [found.get((c.table, c.block, c.row, c.column), (None, average)) for c in cells]
+    return [by_cell.get((c.table, c.block, c.row, c.column), (None, average)) for c in cells]
 
 
 def _of_set(
@@ -77,26 +77,26 @@ def _of_set(
     lacking = judged_set.get("whole")
     if lacking is not None and count < lacking:
         notes.append(f"{judged_set['name']}: {judged_set['lacking'].format(count=count)}.")
-    found: dict[tuple[str, str, str, str], tuple[float | None, str | None]] = {}
+    by_cell: dict[tuple[str, str, str, str], tuple[float | None, str | None]] = {}
     for row in dict.fromkeys(cell.row for cell in cells):
         of_row = [cell for cell in cells if cell.row == row]
         specs = publication["rows"].get(row)
         if specs is None or (row in LEARNED and not learned):
-            found |= {_key(cell): (None, f"{row} is a learned metric; its model is not run here") for cell in of_row}
+            by_cell |= {_key(cell): (None, f"{row} is a learned metric; its model is not run here") for cell in of_row}
             continue
         for block in dict.fromkeys(cell.block for cell in of_row):
             try:
                 scores = [_scores(specs, block, part, judged_set) for part in parts]
             except BillboardsError as error:
-                found |= {_key(cell): (None, str(error)) for cell in of_row if cell.block == block}
+                by_cell |= {_key(cell): (None, str(error)) for cell in of_row if cell.block == block}
                 continue
             for cell in (cell for cell in of_row if cell.block == block):
                 agreed = [
                     _agreement(statistics[cell.table], s, p, cell.column) for s, p in zip(scores, parts, strict=True)
                 ]
                 reason = _reason(judged_set, row, count)
-                found[_key(cell)] = 100 * float(np.mean(agreed)), reason
-    return found
+                by_cell[_key(cell)] = 100 * float(np.mean(agreed)), reason
+    return by_cell
 
 
 def _key(cell: PublishedCell) -> tuple[str, str, str, str]:

@@ -115,7 +115,7 @@ def task_of(text: str | None) -> str | None:
     words = " ".join((text or "").casefold().split()).rstrip(".")
     if not words:
         return None
-    return next((task for task, known in _TASKS.items() if re.search(known, words)), words)
+    return next((task for task, pattern in _TASKS.items() if re.search(pattern, words)), words)
 
 
 def language_code(text: str | None) -> str | None:

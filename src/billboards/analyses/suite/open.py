@@ -248,8 +248,8 @@ class OpenSuite:
 
     def people(self, *, draws: int = DRAWS, seed: int = 0, sides: Sides = "two") -> Result[SuitePeople]:
         """Every board's generators by what people said, with intervals and clusters; no scores are needed."""
-        said = rank_suite_by_people(self.suite, self.boards, draws=draws, seed=seed, sides=sides)
-        return Result(value=said, tables=(suite_people_table(said),), document=document_of(said))
+        result = rank_suite_by_people(self.suite, self.boards, draws=draws, seed=seed, sides=sides)
+        return Result(value=result, tables=(suite_people_table(result),), document=document_of(result))
 
     def rankings(self, *, draws: int = DRAWS, seed: int = 0, sides: Sides = "two") -> tuple[SuiteRanking, ...]:
         """The ranking by correctness with all references, where any metric has scores on every board."""

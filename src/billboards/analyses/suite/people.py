@@ -46,14 +46,14 @@ def rank_suite_by_people(
     suite: Suite, boards: Sequence[OpenBoard], *, draws: int, seed: int, sides: Sides
 ) -> SuitePeople:
     """Each board's generators by people; boards without generators, or where nobody judged any, are left out."""
-    said = tuple(
+    standings = tuple(
         BoardPeople(board=member.key, label=member.label, columns=columns)
         for member in boards
         if (columns := _columns(member, draws, seed, sides))
     )
-    if not said:
+    if not standings:
         raise NotEnoughData(f"suite {suite.name}: nobody judged a generator on any board, so people can't rank them")
-    return SuitePeople(suite=suite.name, boards=said, draws=draws, seed=seed, sides=sides)
+    return SuitePeople(suite=suite.name, boards=standings, draws=draws, seed=seed, sides=sides)
 
 
 def _columns(member: OpenBoard, draws: int, seed: int, sides: Sides) -> tuple[PeopleColumn, ...]:
@@ -64,7 +64,7 @@ def _columns(member: OpenBoard, draws: int, seed: int, sides: Sides) -> tuple[Pe
     return tuple(people.overall for people in rankings if people is not None)
 
 
-def suite_people_table(said: SuitePeople) -> Table:
+def suite_people_table(result: SuitePeople) -> Table:
     """A row for each generator on each dimension of each board, best first."""
     marks = MarkNotes()
     rows = tuple(
@@ -80,7 +80,7 @@ def suite_people_table(said: SuitePeople) -> Table:
             "annotators": standing.annotators,
             "cluster": standing.cluster,
         }
-        for board in said.boards
+        for board in result.boards
         for column in board.columns
         for standing in column.generators
     )
@@ -100,4 +100,4 @@ def suite_people_table(said: SuitePeople) -> Table:
         "over annotators where they are known.",
         *marks.texts(),
     )
-    return Table(f"{one_line(said.suite)}: generators ranked by people", columns, rows, notes)
+    return Table(f"{one_line(result.suite)}: generators ranked by people", columns, rows, notes)

@@ -106,8 +106,8 @@ def _hundredths(interval: tuple[float, float]) -> tuple[float, float]:
 
 def _check_words(report: MetricReport) -> Iterator[str]:
     for check in report.checks:
-        said = " ".join(check.words) if check.words else check.reason or "nothing to say"
-        yield f"{check.kind.capitalize()} on {one_line(check.board)}: {one_line(said)}"
+        words = " ".join(check.words) if check.words else check.reason or "nothing to say"
+        yield f"{check.kind.capitalize()} on {one_line(check.board)}: {one_line(words)}"
 
 
 def _place(entry: MetricOnColumn) -> str:

@@ -62,8 +62,8 @@ class Abstained(Exception):
         self.about, self.abstention, self.is_earlier = about, abstention, is_earlier
 
     def __str__(self) -> str:
-        said = f", saying {self.abstention.answer[:LONGEST_SHOWN]!r}" if self.abstention.answer else ""
-        return f"about {self.about[:60]!r}: {self.abstention.reason}{said}"
+        quoted = f", saying {self.abstention.answer[:LONGEST_SHOWN]!r}" if self.abstention.answer else ""
+        return f"about {self.about[:60]!r}: {self.abstention.reason}{quoted}"
 
 
 @dataclass(kw_only=True)

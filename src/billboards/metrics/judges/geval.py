@@ -122,13 +122,13 @@ def _drawn(answer: Answer) -> tuple[float, float]:
 
 def _expected(answer: Answer) -> tuple[float, float]:
     """The mean and the spread of the scale's numbers, weighed by their probability where the model wrote its number."""
-    said = read_number(answer.text, LOWEST, HIGHEST)
+    rating = read_number(answer.text, LOWEST, HIGHEST)
     if answer.numbers is None:
         raise MetricFailed(
             "judge-GEval: the endpoint gives no log-probabilities with its answers; sample instead, as in "
             "judge-GEval(samples=20)"
         )
-    places = [place for place in answer.numbers if any(decimal_number(token) == said for token in place)]
+    places = [place for place in answer.numbers if any(decimal_number(token) == rating for token in place)]
     if not places:
         raise Unreadable("no token of it is the number that it says")
     weights = dict[int, float]()

@@ -108,8 +108,8 @@ class Prompt(BaseModel):
     @cached_property
     def placeholders(self) -> frozenset[str]:
         """What stands for texts and words in what is said."""
-        said = f"{self.system or ''}{self.user}"
-        return frozenset(match[2] for match in _PLACEHOLDER.finditer(said) if match[2])
+        messages = f"{self.system or ''}{self.user}"
+        return frozenset(match[2] for match in _PLACEHOLDER.finditer(messages) if match[2])
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -148,8 +148,8 @@ class Prompt(BaseModel):
 
     @property
     def digest(self) -> str:
-        said = json.dumps([self.model_dump(exclude={"name"}), self.form, self.again], sort_keys=True)
-        return blake2b(said.encode("ascii"), digest_size=6).hexdigest()
+        content = json.dumps([self.model_dump(exclude={"name"}), self.form, self.again], sort_keys=True)
+        return blake2b(content.encode("ascii"), digest_size=6).hexdigest()
 
     def messages(self, item: Item) -> Messages:
         """The question about an output, after the examples."""
@@ -251,10 +251,10 @@ def _mistake(source: Source, detail: Any) -> str:
     key = ".".join(place)
     if words:
         return f"{where}: {key}: {words}"
-    known = Example.model_fields if place[0] == "examples" and len(place) > 1 else Prompt.model_fields
+    takes = Example.model_fields if place[0] == "examples" and len(place) > 1 else Prompt.model_fields
     if detail["type"] == "extra_forbidden":
-        return f"{where}: {UnknownName('key of a prompt', place[-1], tuple(known))}"
-    wanted = known[place[-1]].description if place[-1] in known else None
+        return f"{where}: {UnknownName('key of a prompt', place[-1], tuple(takes))}"
+    wanted = takes[place[-1]].description if place[-1] in takes else None
     if detail["type"] == "missing":
         return f"{where}: {key} is missing" + (f"; write it as {wanted}" if wanted else "")
     return f"{where}: {key}: must be {wanted}" if wanted else f"{where}: {key}: {detail['msg']}"

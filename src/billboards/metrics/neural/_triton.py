@@ -46,15 +46,15 @@ def add_and_norm(first, second, weight, bias, normed, width, eps, SIZE: tl.const
     column = tl.arange(0, SIZE)
     inside = column < width
     place = row * width + column
-    one = tl.load(first + place, mask=inside, other=0.0)
-    total = (one.to(tl.float32) + tl.load(second + place, mask=inside, other=0.0).to(tl.float32)).to(one.dtype)
+    loaded = tl.load(first + place, mask=inside, other=0.0)
+    total = (loaded.to(tl.float32) + tl.load(second + place, mask=inside, other=0.0).to(tl.float32)).to(loaded.dtype)
     total = total.to(tl.float32)
     mean = tl.sum(total, 0) / width
     centred = tl.where(inside, total - mean, 0.0)
     scaled = centred * tl.rsqrt(tl.sum(centred * centred, 0) / width + eps)
     scaled = scaled * tl.load(weight + column, mask=inside, other=0.0).to(tl.float32)
     scaled = scaled + tl.load(bias + column, mask=inside, other=0.0).to(tl.float32)
-    tl.store(normed + place, scaled.to(one.dtype), mask=inside)
+    tl.store(normed + place, scaled.to(loaded.dtype), mask=inside)
 
 
 @triton.jit

@@ -228,9 +228,9 @@ class CheckpointReader(PickleReader):
         kind = dtype or storage.dtype
         count = math.prod(shape)
         last = start + sum((length - 1) * step for length, step in zip(shape, strides, strict=True)) if count else -1
-        there = storage.size // _TYPES[kind]
-        if last >= there or count > there:
-            self.refuse(f"has a tensor of shape {shown(shape)} in a storage of {there:,} elements")
+        available = storage.size // _TYPES[kind]
+        if last >= available or count > available:
+            self.refuse(f"has a tensor of shape {shown(shape)} in a storage of {available:,} elements")
         self.weigh(500)
         return TensorRecord(key=storage.key, dtype=kind, size=storage.size, start=start, shape=shape, strides=strides)
 

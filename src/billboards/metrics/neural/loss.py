@@ -54,17 +54,17 @@ class BERTScoreLoss:
         """How many tokens the distributions must be over."""
         return int(self.model.get_input_embeddings().weight.shape[0])
 
-    def __call__(self, distributions: Tensor, there: Tensor, references: Sequence[str]) -> Tensor:
+    def __call__(self, distributions: Tensor, mask: Tensor, references: Sequence[str]) -> Tensor:
         """The loss of outputs given as outputs × places × vocabulary, `there` saying which places exist."""
         import torch
 
         written = distributions @ self.model.get_input_embeddings().weight
-        output = self.model(inputs_embeds=written, attention_mask=there.long())[0]
+        output = self.model(inputs_embeds=written, attention_mask=mask.long())[0]
         with torch.no_grad():
             ids, present = self._padded(references)
             reference = self.model(ids, attention_mask=present.long())[0]
         similarity = normalise(output) @ normalise(reference).transpose(1, 2)
-        of_output = torch.where(there, self.counts[distributions.argmax(-1)], -1.0)
+        of_output = torch.where(mask, self.counts[distributions.argmax(-1)], -1.0)
         of_reference = torch.where(present, self.counts[ids], -1.0)
         return 1 - greedy_scores(similarity, of_output, of_reference)[:, self.part].mean()
 

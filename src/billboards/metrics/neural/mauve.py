@@ -239,19 +239,19 @@ def histogram(labels: Labels, clusters: int, added: float = 0.0) -> Floats:
     return shares
 
 
-def divergence_curve(one: Floats, other: Floats, scaling: float) -> Floats:
+def divergence_curve(first: Floats, other: Floats, scaling: float) -> Floats:
     """Points of the curve: exp of minus the scaled divergences of either histogram from mixtures of the two."""
     weights = np.linspace(EDGE, 1 - EDGE, MIXTURES)
-    mixtures = weights[:, None] * one + (1 - weights[:, None]) * other
-    inner = np.column_stack([[_divergence(side, mixture) for mixture in mixtures] for side in (other, one)])
+    mixtures = weights[:, None] * first + (1 - weights[:, None]) * other
+    inner = np.column_stack([[_divergence(side, mixture) for mixture in mixtures] for side in (other, first)])
     points: Floats = np.exp(-scaling * np.vstack(([0.0, np.inf], inner, [np.inf, 0.0])))
     return points
 
 
 def _divergence(shares: Floats, mixture: Floats) -> float:
     """Kullback and Leibler's divergence; a mixture has whatever either of its histograms has."""
-    there = shares > 0
-    return float(np.sum(shares[there] * np.log(shares[there] / mixture[there])))
+    present = shares > 0
+    return float(np.sum(shares[present] * np.log(shares[present] / mixture[present])))
 
 
 def area(curve: Floats) -> float:

@@ -94,8 +94,8 @@ class PiecePairs:
         texts = {text: k for k, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
         cut = self.pieces.cut(list(texts))
         rows, sides, count = [], [], 0
-        for one, other in pairs:
-            first, second = cut[texts[one]], cut[texts[other]]
+        for left, other in pairs:
+            first, second = cut[texts[left]], cut[texts[other]]
             sizes = fitting(len(first), len(second), self.limit - 3)
             count += sizes != (len(first), len(second))
             first, second = first[: sizes[0]], second[: sizes[1]]
@@ -208,7 +208,7 @@ def hub_tokenizer(folder: Path) -> Any:
 
     from billboards.metrics.neural.padded import quiet
 
-    said = read_settings(folder / "tokenizer_config.json") if (folder / "tokenizer_config.json").is_file() else {}
+    settings = read_settings(folder / "tokenizer_config.json") if (folder / "tokenizer_config.json").is_file() else {}
     kind = read_settings(folder / "config.json").get("model_type")
     with quiet():
         if kind == "bleurt":
@@ -220,7 +220,7 @@ def hub_tokenizer(folder: Path) -> Any:
         return AlbertTokenizer(
             vocab=[(piece, score - 100 * _ends_number(piece)) for piece, score in pieces.rows()],
             _spm_precompiled_charsmap=pieces.characters.compiled or None,
-            **{name: said[name] for name in kept if name in said},
+            **{name: settings[name] for name in kept if name in settings},
         )
 
 
@@ -252,9 +252,9 @@ def load_state(name: str, model: Any, state: Mapping[str, Tensor]) -> None:
 def read_settings(path: Path) -> Mapping[str, Any]:
     """A file of settings in JSON."""
     try:
-        said = json_value(path.read_text("utf-8"))
+        value = json_value(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{path} can't be read: {error}") from error
-    if not isinstance(said, Mapping):
+    if not isinstance(value, Mapping):
         raise InvalidInput(f"{path} holds no settings")
-    return said
+    return value

@@ -180,11 +180,11 @@ def _pieces(content: memoryview) -> Pieces:
 
 
 def _piece(message: Value) -> tuple[str, float, int]:
-    said = dict(fields(_bytes(message)))
-    kind = said.get(3, NORMAL)
+    values = dict(fields(_bytes(message)))
+    kind = values.get(3, NORMAL)
     if kind not in range(NORMAL, BYTE + 1):
         raise InvalidInput(f"a piece is of kind {kind}, which there is none")
-    return str(_bytes(said.get(1, memoryview(b""))), "utf-8"), float(_number(said.get(2, 0.0))), int(_number(kind))
+    return str(_bytes(values.get(1, memoryview(b""))), "utf-8"), float(_number(values.get(2, 0.0))), int(_number(kind))
 
 
 def _last(content: memoryview, wanted: int) -> dict[int, Value]:

@@ -111,8 +111,8 @@ def _rows(block: memoryview) -> Iterator[tuple[bytes, memoryview]]:
 
 
 def _entry(message: memoryview) -> Entry:
-    said: dict[int, Value] = dict(fields(message))
-    shape = said.get(2, memoryview(b""))
+    values: dict[int, Value] = dict(fields(message))
+    shape = values.get(2, memoryview(b""))
     if not isinstance(shape, memoryview):
         raise InvalidInput("a shape is a number")
     sizes = [
@@ -120,7 +120,7 @@ def _entry(message: memoryview) -> Entry:
     ]
     if len(sizes) > MOST_DIMENSIONS:
         raise InvalidInput(f"a variable has {len(sizes)} dimensions")
-    kind, shard, offset, size = (_whole(said.get(place, 0)) for place in (1, 3, 4, 5))
+    kind, shard, offset, size = (_whole(values.get(place, 0)) for place in (1, 3, 4, 5))
     return Entry(kind, tuple(map(_whole, sizes)), shard, offset, size)
 
 

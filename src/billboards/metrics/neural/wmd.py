@@ -128,12 +128,12 @@ class WMD(Metric):
 def _looked_up(vectors: WordVectors, texts: list[Counter[str]]) -> dict[str, Floats]:
     """The vector of each word that has one, as it is written or else in lower case."""
     words = {word for text in texts for word in text}
-    known = vectors.find(words | {word.lower() for word in words})
+    places = vectors.find(words | {word.lower() for word in words})
     return {
-        word: known[form].astype(np.float64)
+        word: places[form].astype(np.float64)
         for word in words
-        for form in (word if word in known else word.lower(),)
-        if form in known
+        for form in (word if word in places else word.lower(),)
+        if form in places
     }
 
 
