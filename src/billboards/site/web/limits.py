@@ -100,7 +100,7 @@ class Room:
 
 
 class Limits:
-    """Refuses what is too large with 413, what comes too often with 429, and what there is no place for with 503."""
+    """Answers 413 to what is too large, 429 to too many requests from one address, and 503 when the server is full."""
 
     def __init__(self, app: App, site: Site) -> None:
         settings = site.settings
