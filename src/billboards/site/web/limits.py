@@ -87,9 +87,9 @@ class Room:
     def place(self, asker: str) -> Iterator[None]:
         """A place for as long as it is needed."""
         if self.taken.total() >= self.most:
-            raise _NotNow(503, f"The server has all of its {self.most} {self.what}; come back in a moment.", BACK)
+            raise _NotNow(503, f"The server is full: it has {self.most} {self.what}; come back in a moment.", BACK)
         if self.each is not None and self.taken[asker] >= self.each:
-            raise _NotNow(429, f"This address has all of its {self.each} {self.what}; finish some of them first.", BACK)
+            raise _NotNow(429, f"Too many from your address: it has {self.each} {self.what}; finish some first.", BACK)
         self.taken[asker] += 1
         try:
             yield
