@@ -153,7 +153,7 @@ class UnknownName(InvalidInput):
 
     def __init__(self, kind: str, name: str, names: Iterable[str]) -> None:
         listed = sorted(names)
-        near = _nearest(name, listed)
+        near = nearest(name, listed)
         hint = (
             f"did you mean {', '.join(near)}?"
             if near
@@ -162,12 +162,12 @@ class UnknownName(InvalidInput):
         super().__init__(f"no {kind} named {name!r}; {hint}")
 
 
-def _nearest(name: str, names: Iterable[str]) -> list[str]:
+def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.5) -> list[str]:
     """The names most like this one, at most three; upper and lower case are alike."""
     folded: dict[str, list[str]] = {}
     for candidate in names:
         folded.setdefault(candidate.casefold(), []).append(candidate)
-    close = get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    close = get_close_matches(name.casefold(), folded, n=3, cutoff=cutoff)
     return [candidate for key in close for candidate in folded[key]][:3]
 
 

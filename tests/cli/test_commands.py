@@ -191,6 +191,23 @@ def test_check_recompute_prints_a_verdict(board: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["import", "SUMMEVAL", "x", "-o", "y"], "there is no 'SUMMEVAL'; did you mean summeval"),
+        (["suite", "Run", "x"], "did you mean run, rank?"),
+        (["schema", "nothing-like-it"], "choose from board, catalogue, check"),
+    ],
+)
+def test_a_word_that_is_no_choice_is_answered_with_the_one_that_was_meant(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(*arguments)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
         (["rank", "no-such-folder"], "no such board folder"),
         (["score", "{board}", "--metric", "BLUE"], "did you mean BLEU"),
         (["score", "{board}", "--references", "Z"], "no reference named 'Z'"),
@@ -203,13 +220,17 @@ def test_check_recompute_prints_a_verdict(board: Path, capsys: pytest.CaptureFix
         (["history", "{board}", "abc"], "no ranking named"),
         (["nonsense"], "no command 'nonsense'"),
         (["rnak"], "did you mean rank?"),
+        (["RNAK"], "did you mean rank?"),
+        (["rank", "{parent}/SMALL"], "SMALL: no such board folder; did you mean"),
+        (["compare", "{board}", "G0", "G1"], "no generator named 'G0'; did you mean g0"),
+        (["rank", "{board}", "--aggregate", "OVERAL"], "did you mean overall"),
     ],
 )
 def test_bad_input_is_one_line_on_stderr_and_exit_code_2(
     arguments: list[str], said: str, board: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(path for path in board.rglob("*"))
-    assert run(*(a.format(board=board) for a in arguments)) == 2
+    assert run(*(a.format(board=board, parent=board.parent) for a in arguments)) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1

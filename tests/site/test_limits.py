@@ -83,12 +83,12 @@ def test_a_flood_is_told_when_to_come_back(tmp_path: Path) -> None:
 def test_places_are_given_back_and_nobody_has_all_of_them() -> None:
     room = Room("places", 3, 2)
     with room.place("me"), room.place("me"):
-        with pytest.raises(Exception, match="This address has all of its 2") as refused, room.place("me"):
+        with pytest.raises(Exception, match="Too many from your address: it has 2") as refused, room.place("me"):
             pass
         assert vars(refused.value) == {"status": 429, "seconds": limits.BACK}
         with (
             room.place("you"),
-            pytest.raises(Exception, match="The server has all of its 3") as refused,
+            pytest.raises(Exception, match="The server is full: it has 3") as refused,
             room.place("them"),
         ):
             pass

@@ -30,7 +30,7 @@ from billboards.board import Board, Preferences, Slice
 from billboards.board.cells import CellStore, with_parts
 from billboards.board.matrix import column_named
 from billboards.board.scores import natural
-from billboards.errors import InvalidInput, NotEnoughData
+from billboards.errors import InvalidInput, NotEnoughData, UnknownName, nearest
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn
 from billboards.show.words import COMPARISONS_WON, LOWER, clipped, interval_text, p_text, sided, value_text
@@ -1051,21 +1051,33 @@ def compare(
             sides=sides,
         )
         return _readable_pair(view, pair)
-    comparison = compare_metrics(
-        view.counted,
-        view.cells,
-        first,
-        second,
-        unit=unit,
-        resampled=resampled,
-        aggregate=view.aggregate,
-        part=view.part,
-        draws=draws or 1000,
-        seed=seed,
-        shown=shown,
-        sides=sides,
-    )
+    try:
+        comparison = compare_metrics(
+            view.counted,
+            view.cells,
+            first,
+            second,
+            unit=unit,
+            resampled=resampled,
+            aggregate=view.aggregate,
+            part=view.part,
+            draws=draws or 1000,
+            seed=seed,
+            shown=shown,
+            sides=sides,
+        )
+    except UnknownName:
+        _refuse_misspelt(view.board, first, second)
+        raise
     return _readable_comparison(view, comparison)
+
+
+def _refuse_misspelt(board: Board, *names: str) -> None:
+    """Two names that are no metrics may be meant as generators: then those are offered."""
+    generators = [row.name for row in board.rows if row.generator is not None]
+    for name in names:
+        if name not in generators and nearest(name, generators, cutoff=0.8):
+            raise UnknownName("generator", name, generators)
 
 
 @compare.table

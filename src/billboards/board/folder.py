@@ -40,7 +40,7 @@ from billboards.board.model import Board, Generator, Instance, Outputs, Referenc
 from billboards.board.names import generator_name_mistake, name_mistake
 from billboards.board.score_files import read_scores
 from billboards.board.settings import FILE, Settings, read_settings
-from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
+from billboards.errors import InvalidBoard, InvalidInput, StoreFailed, nearest
 from billboards.reading import Problems, json_lines, numbered_lines, shown
 
 INSTANCE_KEYS = ("id", "input", "image", "references", "document", "domain", "tags")
@@ -102,6 +102,17 @@ def _in_order(rows: tuple[Outputs, ...], settings: Settings, problems: Problems)
     return (*stated, *(row for row in rows if row.name not in settings.order))
 
 
+def _advice(root: Path) -> str:
+    """What to do about a folder that is not there: take the one beside it that was meant, or make it."""
+    try:
+        boards = [entry.name for entry in root.absolute().parent.iterdir() if (entry / FILE).is_file()]
+    except OSError:
+        boards = []
+    near = nearest(root.name, boards, cutoff=0.7)
+    meant = f"did you mean {', '.join(str(root.parent / name) for name in near)}? " if near else ""
+    return f"{meant}`billboards new {root}` writes a skeleton"
+
+
 def read_settings_file(root: Path, problems: Problems) -> Settings:
     """What `board.toml` says; a folder without one is not a board."""
     try:
@@ -109,7 +120,7 @@ def read_settings_file(root: Path, problems: Problems) -> Settings:
     except OSError as error:
         raise InvalidInput(f"{root}: can't be read: {error.strerror}; name another folder") from error
     if not is_folder:
-        raise InvalidInput(f"{root}: no such board folder; `billboards new {root}` writes a skeleton")
+        raise InvalidInput(f"{root}: no such board folder; {_advice(root)}")
     before = len(problems)
     raw = read_part(root, FILE, problems)
     if raw is None and len(problems) == before:

@@ -325,7 +325,7 @@ def _message(detail: ErrorDetails, path: tuple[str, ...]) -> str:
             return f"schema {value} is not known to this version; it reads schema {SCHEMA}"
         case "extra_forbidden":
             keys = KEYS[".".join((*around[:1], *("NAME" for _ in around[1:])))]
-            near = get_close_matches(key, keys, n=1)
+            near = get_close_matches(key.casefold(), keys, n=1)
             return f"unknown key {shown(key)} in {table}; " + (
                 f"did you mean {near[0]}?" if near else f"known: {', '.join(keys)}"
             )

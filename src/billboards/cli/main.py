@@ -7,7 +7,7 @@ interpreter allows. Exit codes: 0 done, 1 something failed, 2 bad input, 130 int
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
 TYPE_CHECKING = False  # importing typing for this would cost a tenth of the start
 if TYPE_CHECKING:
@@ -199,8 +199,20 @@ def _cut(text: str, width: int) -> str:
 class OneLineParser(ArgumentParser):
     """An argument parser whose complaints are one line that says where to look."""
 
+    def _check_value(self, action: Action, value: object) -> None:
+        """A word that is none of the choices is answered with the one that was meant, in whatever case."""
+        if action.choices is None or value in action.choices:
+            return
+        from billboards.errors import nearest
+
+        choices = list(map(str, action.choices))
+        near = nearest(str(value), choices)
+        hint = f"did you mean {', '.join(near)}?" if near else f"choose from {', '.join(choices)}"
+        raise ArgumentError(action, f"there is no {value!r}; {hint}")
+
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}; `{self.prog} --help` explains", file=sys.stderr)
+        mark = "" if message.endswith("?") else ";"
+        print(f"{self.prog}: {message}{mark} `{self.prog} --help` explains", file=sys.stderr)
         raise SystemExit(2)
 
 

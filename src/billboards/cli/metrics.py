@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -77,8 +78,20 @@ def run(arguments: Namespace) -> int:
         for entry in chosen:
             absent = _absent(entry)
             here = "yes" if absent is None else "no"
-            print(f"{entry.card.name:{widest}}  {here:3}  {entry.card.summary}{f' ({absent})' if absent else ''}")
+            about = f"{entry.card.summary}{f' ({absent})' if absent else ''}"
+            print(_wrapped(f"{entry.card.name:{widest}}  {here:3}  ", about))
     return 0
+
+
+def _wrapped(head: str, text: str) -> str:
+    """A line as it is for programs; on a terminal, lines that break between words, below one another."""
+    if not sys.stdout.isatty():
+        return head + text
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    width = max(get_terminal_size().columns, len(head) + 20)
+    return fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False)
 
 
 def _verify(arguments: Namespace) -> int:

@@ -232,7 +232,7 @@ def _worded(mistakes: list[ErrorDetails]) -> Iterator[tuple[str, str]]:
         if mistake["type"] == "missing":
             yield key, f"{key} is missing; {', '.join(DECLARED)} must be declared"
         elif mistake["type"] == "extra_forbidden":
-            near = get_close_matches(key, KEYS, n=1)
+            near = get_close_matches(key.casefold(), KEYS, n=1)
             hint = f"did you mean {near[0]}?" if near else f"keys: {', '.join(KEYS)}"
             yield key, f"{key} is no key of a metric; {hint}"
         else:

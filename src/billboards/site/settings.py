@@ -720,7 +720,7 @@ def _mistake(kind: type[_Settings], details: ErrorDetails) -> str:
         return f"{place}{key} is missing"
     if details["type"] == "extra_forbidden":
         names = sorted(_keys(kind, tables))
-        near = get_close_matches(str(key), names, n=3, cutoff=0.5)
+        near = get_close_matches(str(key).casefold(), names, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(names)}"
         return f"{place}{key} is no setting; {hint}"
     if isinstance(key, int):

@@ -1,8 +1,8 @@
 """A mixture of betas fitted to annotators' right and wrong answers by maximum likelihood (GENIE, Appendix B.1).
 
 EM from several random starts, all at once: the E-step divides annotators among components, the M-step is one turn of
-Minka's fixed point, which never lowers the likelihood. EM crawls where a concentration is hardly identified, so a
-Newton step of the likelihood itself is taken wherever it climbs as it promises: the optimum is reached in a dozen
+Minka's fixed point, which never lowers the likelihood. EM is slow where the data hardly determine a concentration, so a
+Newton step of the likelihood is taken when the likelihood rises as predicted: the optimum is reached in a dozen
 steps. That step has the exact Hessian, made to climb by the absolute values of its eigenvalues; it may overshoot, so
 nothing is taken unseen. Annotators with the same counts are one row with a multiplicity, so that the cost hardly grows
 with their number.

@@ -25,8 +25,8 @@ SAFE = ("GET", "HEAD")
 class Permission:
     """The viewer, where the viewer may do `action`.
 
-    A browser's session may change something over the interface for programs only with its word in `x-csrf-token`: no
-    other page can set that header.
+    A browser's session must send its CSRF token in the header `x-csrf-token` with what changes something: no other page
+    can set that header.
     """
 
     action: Action

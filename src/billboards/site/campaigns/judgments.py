@@ -4,8 +4,8 @@ A campaign's judgments stand on the board once it is closed; those of a rolling 
 everything asked about a generator is answered. They are a source beside others and replace none: they have dimensions
 of their own (`template.dimension`), and all campaigns of one template that rank make one aggregate under the template's
 name, apart from whatever the board's folder calls so. What ranks stays until the owner says otherwise; a campaign ranks
-by itself only where nothing else does. One that is withdrawn is as if it had never been closed. Judgments are laid only
-on the very outputs that annotators saw.
+by itself only where nothing else does. One that is withdrawn is as if it had never been closed. A judgment counts
+only for the exact text that annotators saw.
 """
 
 from __future__ import annotations

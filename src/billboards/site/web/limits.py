@@ -88,9 +88,9 @@ class Room:
     def place(self, asker: str) -> Iterator[None]:
         """A place for as long as it is needed."""
         if self.taken.total() >= self.most:
-            raise _NotNow(503, f"The server has all of its {self.most} {self.what}; come back in a moment.", BACK)
+            raise _NotNow(503, f"The server is full: it has {self.most} {self.what}; come back in a moment.", BACK)
         if self.each is not None and self.taken[asker] >= self.each:
-            raise _NotNow(429, f"This address has all of its {self.each} {self.what}; finish some of them first.", BACK)
+            raise _NotNow(429, f"Too many from your address: it has {self.each} {self.what}; finish some first.", BACK)
         self.taken[asker] += 1
         try:
             yield
@@ -101,7 +101,7 @@ class Room:
 
 
 class Limits:
-    """Refuses what is too large with 413, what comes too often with 429, and what there is no place for with 503."""
+    """Answers 413 to what is too large, 429 to too many requests from one address, and 503 when the server is full."""
 
     def __init__(self, app: App, site: Site) -> None:
         settings = site.settings
