@@ -41,7 +41,7 @@ def rankings() -> Iterator[Ranking]:
     yield moved
     yield replace(moved, generators=(new, one, replace(two, scores={**two.scores, "A": 8.5}), three))
     # The same numbers in another order are another text.
-    yield replace(RANKING, generators=(replace(one, scores=dict(reversed(one.scores.items()))), two))
+    yield replace(RANKING, generators=(replace(one, scores=dict(list(one.scores.items())[::-1])), two))
     named = replace(two, name='"Ünï\ud800"', scores={"scores": math.inf, "é\\": None}, corpus={"A": 1e-7})
     yield replace(RANKING, generators=(one, named))
     yield replace(RANKING, generators=())
