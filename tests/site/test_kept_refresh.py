@@ -13,7 +13,7 @@ from page_sites import PageSite, page_site
 from ranking_examples import RANKING
 
 from billboards.analyses.rank import GeneratorStanding, Ranking
-from billboards.show.documents import document_of, dumps
+from billboards.show.documents import Document, document_of, dumps
 from billboards.site.admin import forgetting
 from billboards.site.boards import snapshots
 from billboards.site.boards.document_texts import KeptTexts
@@ -41,7 +41,7 @@ def rankings() -> Iterator[Ranking]:
     yield moved
     yield replace(moved, generators=(new, one, replace(two, scores={**two.scores, "A": 8.5}), three))
     # The same numbers in another order are another text.
-    yield replace(RANKING, generators=(replace(one, scores=dict(reversed(one.scores.items()))), two))
+    yield replace(RANKING, generators=(replace(one, scores=dict(list(one.scores.items())[::-1])), two))
     named = replace(two, name='"Ünï\ud800"', scores={"scores": math.inf, "é\\": None}, corpus={"A": 1e-7})
     yield replace(RANKING, generators=(one, named))
     yield replace(RANKING, generators=())
@@ -50,8 +50,8 @@ def rankings() -> Iterator[Ranking]:
 def test_what_is_written_in_part_is_what_would_be_written_from_nothing() -> None:
     texts = KeptTexts()
     for ranking in rankings():
-        said = {"schema": 1, "ranking": texts.ranking_document(ranking), "rows": {"é": "1"}}
-        expected = {"schema": 1, "ranking": document_of(ranking), "rows": {"é": "1"}}
+        said: Document = {"schema": 1, "ranking": texts.ranking_document(ranking), "rows": {"é": "1"}}
+        expected: Document = {"schema": 1, "ranking": document_of(ranking), "rows": {"é": "1"}}
         assert said == expected
         assert list(said["ranking"]) == list(expected["ranking"])
         assert texts.stored_text(said) == dumps(expected, compact=True)

@@ -28,7 +28,7 @@ from billboards.stats.significance import (
 Floats = NDArray[np.float64]
 Made = TypeVar("Made")
 #: With fewer rows, testing them all is quicker than looking for those that surely differ.
-MANY = 100
+MANY = 30
 #: Rows of scores that are worked on together, and of these at a time where they should stay in the processor's cache.
 TOGETHER, AT_HAND = 256, 64
 #: Numbers that `mean_lines` gives of a row.

@@ -251,7 +251,7 @@ def _table_body(table: Table) -> Document:
 
 def plain(value: Any) -> Any:
     """A value as JSON knows it; fields stand under the document's words, then what the class counts in beside them."""
-    kind = type(value)
+    kind: Any = type(value)
     # What a document has most of comes first: a large ranking has hundreds of thousands of numbers.
     if kind is float:
         return value if math.isfinite(value) else None
