@@ -32,10 +32,10 @@ buildah "${storage[@]}" bud --isolation chroot --network host "${mounts[@]}" --b
 
 # As nobody of this machine, without its network: what it is asked is asked inside.
 run=(podman --runtime runc --cgroup-manager=cgroupfs "${storage[@]}" run --rm --network none)
-run+=(--ulimit nofile=1024:1024 --ulimit nproc=4096:4096 --tmpfs "/data:mode=1777" --entrypoint /bin/sh billboards -c)
+run+=(--ulimit nofile=1024:1024 --ulimit nproc=4096:4096 --entrypoint /bin/sh billboards -c)
 "${run[@]}" 'billboards --version && id -un'
 "${run[@]}" '
-  billboards serve /data --host 127.0.0.1 --port 8000 >/tmp/log 2>&1 &
+  billboards serve /tmp/site --host 127.0.0.1 --port 8000 >/tmp/log 2>&1 &
   for _ in $(seq 300); do
     python -c "import urllib.request as r; print(r.urlopen(\"http://127.0.0.1:8000/ready\").read().decode())" 2>/dev/null && exit 0
     sleep 1
