@@ -225,6 +225,10 @@ def compare(name: str, out: Path, live: Path) -> None:
         while waiting:
             address = waiting.popleft()
             path = published_file(out, address)
+            if path is None:
+                # How a page is sorted or what it shows first is often no file of its own: the page itself is.
+                address = address.partition("?")[0]
+                path = published_file(out, address)
             if path is None or path in seen:
                 continue
             seen.add(path)

@@ -39,7 +39,6 @@ PAGES = [
     f"{BOARD}/card",
     f"{BOARD}/compare?of=Crier&of=Almanac&of=Cleo",
     f"{BOARD}/compare?first=Crier&second=Almanac&instance=weather-01",
-    f"{BOARD}/instances/weather-01/matching",
     f"{BOARD}/analyses",
     f"{BOARD}/analyses/efficiency",
     f"{BOARD}/analyses/overrating",
