@@ -17,7 +17,7 @@ import pytest
 from processes import is_running
 
 from billboards.errors import MissingPart
-from billboards.run import confinement
+from billboards.run import confinement, sandbox
 from billboards.run.sandbox import Limits, Work, run, sandbox_available
 from billboards.run.verdicts import Ending, outcome_of
 
@@ -243,6 +243,27 @@ def test_a_folder_that_the_programs_user_may_not_enter_is_not_the_programs_fault
     assert outcome.platform
     assert "could not be built or watched, which is no fault of the program" in str(outcome.problem)
     assert "Permission denied: '/metric'" in str(outcome.problem)
+
+
+@pytest.mark.usefixtures("confined")
+@pytest.mark.parametrize("seconds", [0, 20])
+def test_a_sandbox_that_can_not_be_looked_into_is_an_error_unless_it_has_ended(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    """The kernel refuses to look at a process that ends in this very moment, as it does where nobody may look."""
+
+    def refuse(pid: int, _: object) -> None:
+        while seconds == 0 and Path(f"/proc/{pid}").exists():
+            time.sleep(0.01)
+        raise PermissionError(13, "Permission denied", f"/proc/{pid}/root/proc")
+
+    monkeypatch.setattr(sandbox, "ProcessView", refuse)
+    work = shell(folder, f"echo 1 > $2; sleep {seconds}")
+    if seconds:
+        with pytest.raises(MissingPart, match="may not look into its sandboxes"):
+            run(work, limits=LIMITS)
+    else:
+        assert run(work, limits=LIMITS).result == b"1\n"
 
 
 @pytest.mark.usefixtures("confined")
