@@ -15,12 +15,18 @@ import pytest
 import yaml
 
 from billboards.cli.main import COMMANDS
+from billboards.metrics.judges import settings as judges
 from billboards.site import settings
 from billboards.site.settings import SiteSettings
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 UNITS = sorted((DEPLOY / "systemd").iterdir())
-VARIABLES = {value for name, value in vars(settings).items() if name.isupper() and str(value).startswith("BILLBOARDS_")}
+VARIABLES = {
+    value
+    for module in (settings, judges)
+    for name, value in vars(module).items()
+    if name.isupper() and str(value).startswith("BILLBOARDS_")
+}
 
 
 def check_command(words: list[str]) -> Namespace:

@@ -110,9 +110,11 @@ def endpoint(url: str) -> EndpointMetric:
     return EndpointMetric(MetricCard(name="served", needs_references=False, needs_input=False), url, "1.0")
 
 
-def told(harbour: Harbour, url: str) -> int:
-    """Have a submitter's webhook told of a submission."""
+def told(harbour: Harbour, url: str, names: Names | None = None) -> int:
+    """Have a submitter's webhook told of a submission; names that were asked for when it was added start anew."""
     access.add_webhook(harbour.site, harbour.person("ann"), url)
+    if names is not None:
+        names.asked = 0
     sent = submit_generator(harbour.site, harbour.person("ann"), "ferry", "tug", harbour.outputs()).submission
     with harbour.site.database.writing() as connection:
         for state in ("checking", "scoring", "scored"):
@@ -126,7 +128,7 @@ def test_a_webhooks_name_that_changes_its_mind_leads_nowhere_else(
     outside = Receiver(PUBLIC)
     inside = Receiver(INSIDE, outside.server_port)
     with receiving(outside, inside):
-        taken = told(harbour, f"http://{NAME}:{outside.server_port}/hook")
+        taken = told(harbour, f"http://{NAME}:{outside.server_port}/hook", names)
     contained = not inside.hosts
     record_attack(
         "a webhook's name that changes", "outward", f"{taken} taken", contained=contained, seconds=0, peak=None

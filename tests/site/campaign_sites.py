@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from page_sites import PageSite, page_site
-from small_campaigns import distinct_board
+from small_campaigns import distinct_board, fix_key
 
 from billboards.board import Aggregate, Board, Dimension
 from billboards.board.judgments import JudgmentColumns
@@ -34,6 +34,7 @@ class CampaignSite:
         """An open campaign without test questions unless asked for, and a link for each annotator."""
         settings = CampaignPlan(**{"instances": 4, "positive": 0.0, "negative": 0.0, **plan})
         site, owner = self.pages.site, self.pages.owner
+        fix_key(site)
         made = create_campaign(site, owner, "ferry", name, template, generators=["g0"], plan=settings)
         links = [one.path for one in invite(site, owner, made.id, list(people))]
         return open_campaign(site, owner, made.id), links

@@ -21,6 +21,7 @@ from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
 from billboards.site.campaigns.shown_items import Shown
 from billboards.site.campaigns.turns import Turn
 from billboards.site.database.schema import keys
+from billboards.site.site import Site
 
 #: Words that only one instance's texts have.
 NOUNS = ("ferry", "pier", "island", "harbour", "captain", "ticket", "storm", "bridge", "lantern")
@@ -104,11 +105,16 @@ class Person:
         return turn
 
 
-def people(harbour: Harbour, campaign: Campaign, *answering: Answering) -> list[Person]:
-    """Invited annotators who answer like this. Their test questions are the same in every run."""
-    with harbour.site.database.writing() as connection:
+def fix_key(site: Site) -> None:
+    """Give annotators the pseudonyms, and so the test questions, of every other run."""
+    with site.database.writing() as connection:
         if connection.execute(select(keys).where(keys.c.name == KEY)).first() is None:
             connection.execute(insert(keys).values(name=KEY, value="07" * 32))
+
+
+def people(harbour: Harbour, campaign: Campaign, *answering: Answering) -> list[Person]:
+    """Invited annotators who answer like this. Their test questions are the same in every run."""
+    fix_key(harbour.site)
     links = invite(harbour.site, harbour.owner, campaign.id, [f"person {k}" for k in range(len(answering))])
     return [
         Person(harbour, enter(harbour.site, link.token), how, random.Random(k))

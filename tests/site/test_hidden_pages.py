@@ -169,6 +169,8 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         "/boards/{board}/organise/settings": [f"{BOARD}/organise/settings"],
         "/boards/{board}/organise/about": [f"{BOARD}/organise/about"],
         "/boards/{board}/organise/audit": [f"{BOARD}/organise/audit"],
+        "/boards/{board}/organise/files": [f"{BOARD}/organise/files"],
+        "/boards/{board}/organise/files/archive": [f"{BOARD}/organise/files/archive"],
         "/boards/{board}/about": [f"{BOARD}/about"],
         "/boards/{board}/logo": [f"{BOARD}/logo"],
         "/boards/{board}/campaigns": [f"{BOARD}/campaigns"],

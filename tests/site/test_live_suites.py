@@ -273,7 +273,7 @@ def test_an_archive_larger_than_a_site_takes_is_refused_whatever_it_says_of_its_
     assert "holds more than 5,000 bytes of outputs" in refused.json()["detail"]
     plain = {"file": ("outputs.zip", b"x" * 6000)}
     answer = small.ask("team", "POST", "/suites/ports/generators", data={"name": "mine"}, files=plain)
-    assert (answer.status_code, "at most 5,000 are taken" in answer.text) == (422, True)
+    assert (answer.status_code, "more than the 5,000 bytes that are taken" in answer.text) == (413, True)
 
 
 def test_a_form_sends_to_all_boards_and_shows_how_far_it_is(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ TRUSTED: Mapping[str, str] = {
     "site/publishing/walking.py": "reads what the site's own pages answer, in the same process",
     "site/publishing/folders.py": "reads the list of files that it wrote; a folder without one is refused",
     "site/publishing/repository/leaderboard.py": "runs on the action's own machine, on a checked-out repository",
+    "analyses/_declaration.py": "reads modules of this package, for their help",
     "analyses/published/": "reads files of this package, chosen by name from a list",
     "demo/board.py": "reads a file of this package",
     "run/cluster_task.py": "unpickles what the server sent to its own cluster (docs/cluster.md)",

@@ -188,6 +188,10 @@ def _content(path: Path) -> bytes:
         raise InvalidInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
+def _changed(path: Path) -> MetricFailed:
+    return MetricFailed(f"{path} has changed while it was in use; run the same command again")
+
+
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
@@ -195,6 +199,8 @@ def _digest(content: bytes) -> str:
 @cache
 def _function(path: Path, digest: str) -> Score:
     """The function in a file whose content is still the one that the signature names."""
+    if _digest(_content(path)) != digest:
+        raise _changed(path)
     score: Score = _module(path, digest).score
     return score
 
@@ -208,7 +214,7 @@ def _module(path: Path, digest: str) -> ModuleType:
     """
     content = _content(path)
     if _digest(content) != digest:
-        raise MetricFailed(f"{path} has changed while it was in use; run the same command again")
+        raise _changed(path)
     spec: Any = importlib.util.spec_from_file_location(f"billboards_metric_{digest}", path)
     module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:

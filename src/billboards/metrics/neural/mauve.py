@@ -249,9 +249,12 @@ def divergence_curve(first: Floats, other: Floats, scaling: float) -> Floats:
 
 
 def _divergence(shares: Floats, mixture: Floats) -> float:
-    """Kullback and Leibler's divergence; a mixture has whatever either of its histograms has."""
+    """Kullback and Leibler's divergence; a mixture has whatever either of its histograms has.
+
+    It is never below 0. Rounding may say so of histograms that are nearly equal, and then the curve would turn back.
+    """
     present = shares > 0
-    return float(np.sum(shares[present] * np.log(shares[present] / mixture[present])))
+    return max(0.0, float(np.sum(shares[present] * np.log(shares[present] / mixture[present]))))
 
 
 def area(curve: Floats) -> float:
