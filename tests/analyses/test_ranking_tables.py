@@ -98,3 +98,5 @@ def test_without_judgments_there_is_no_column_of_people() -> None:
     table = generator_table(replace(RANKING, aggregate=""))
     assert not {column.key for column in table.visible} & {"human", "judged"}
     assert "people ()" not in to_latex(table)
+    metrics = metric_table(replace(RANKING, aggregate=""))
+    assert metrics.title == "tiny: metrics by Pearson correlation, without judgments"

@@ -368,6 +368,10 @@ def test_the_command_says_it_in_tables_and_its_exit_code(folder: Path, capsys: p
     assert "that differ" not in said.out
     assert said.err.splitlines()[-1] == "Nothing differs."
     edit_scores(folder, "ROUGE-L", "g1", lambda scores: scores.__setitem__(3, 1.0))
+    assert main(["verify", str(folder), "--jobs", "1", "--wide"]) == 1
+    heads, _, row = capsys.readouterr().out.partition("scores that differ\n")[2].splitlines()[:3]
+    assert " ".join(heads.split()) == "metric generator scores different of by up to first at because"
+    assert row.split() == ["ROUGE-L", "g1", "differs", "1", "36", "0.111", "i3", "–"]
     assert main(["verify", str(folder), "--jobs", "1", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert (document["schema"], document["kind"], document["differs"]) == (1, "verification", True)

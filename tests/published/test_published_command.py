@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from small_boards import small_board
 
 from billboards.__main__ import main
 from billboards.analyses.published import published, published_names, read_publication
+from billboards.board import human_scores
+from billboards.board.writing import write_board
 from billboards.errors import BillboardsError
 
 
@@ -52,6 +58,34 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     absent = published("beametrics", tmp_path, columns=["SumE"]).value
     assert absent.computed == ()
     assert {cell.reason for cell in absent.cells} == {"SumE is not at hand: no folder summeval"}
+
+
+def overlap(output: str, reference: str) -> float:
+    """ROUGE-1 of plain words, written out."""
+    ours, theirs = Counter(output.split()), Counter(reference.split())
+    return 2 * (ours & theirs).total() / ((ours.total() + theirs.total()) or 1)
+
+
+def test_a_row_is_scored_with_the_first_reference_or_by_the_mean_over_all_an_absent_one_being_empty(
+    tmp_path: Path,
+) -> None:
+    board = small_board()
+    first = board.instances[0]
+    lacking = replace(first, references=first.references[:1])
+    board = replace(board, instances=(lacking, *board.instances[1:]))
+    write_board(board, tmp_path / "realsumm")
+    cells = published("beametrics", tmp_path, columns=["Rea"]).value.cells
+    ours = {(cell.table, cell.block, cell.row): cell.ours for cell in cells}
+    people = human_scores(board.judgments, board.aggregate(), board.dimensions, (len(board.rows), 12))
+    machines = [(g, k) for g in range(4) for k in range(12)]
+    texts = [(board.rows[g].texts[k] or "", board.instances[k].references) for g, k in machines]
+    given = [people[place] for place in machines]
+    one = [overlap(output, references[0].text) for output, references in texts]
+    mean = [sum(overlap(output, each.text) for each in references) / 2 for output, references in texts]
+    assert ours["2", "1", "ROUGE-1"] == pytest.approx(100 * np.corrcoef(one, given)[0, 1])
+    assert ours["2", "Max", "ROUGE-1"] == pytest.approx(100 * np.corrcoef(mean, given)[0, 1])
+    assert ours["2", "0", "Length"] is not None
+    assert {cell.reason for cell in cells if cell.row == "ROUGE-1"} == {"48 of 2,500 judged outputs are at hand"}
 
 
 @pytest.mark.data

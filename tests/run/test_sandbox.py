@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 import pytest
 from processes import is_running
@@ -19,6 +20,7 @@ from processes import is_running
 from billboards.errors import MissingPart
 from billboards.run import confinement, sandbox
 from billboards.run.sandbox import Limits, Work, run, sandbox_available
+from billboards.run.tally import ProcessView, Tally
 from billboards.run.verdicts import Ending, outcome_of
 
 LIMITS = Limits(wall_seconds=20, cpu_seconds=20, memory_bytes=256 << 20)
@@ -203,6 +205,42 @@ if os.fork() == 0:
     assert outcome.result is None
     # Not after a while: at once.
     assert not is_running(mark)
+
+
+class Crowded:
+    """A sandbox's processes as the watch sees them: within every limit, but with so many locks."""
+
+    def __init__(self, locks: int) -> None:
+        self.held, self.looks, self.counts = locks, 0, 0
+
+    def tally(self) -> Tally:
+        self.looks += 1
+        return Tally(memory=1, threads=1)
+
+    def count_mappings(self) -> None:
+        self.counts += 1
+
+    def locks(self) -> int:
+        return self.held
+
+
+def test_mappings_and_locks_are_slow_to_count_so_this_is_done_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    def watch(view: Crowded) -> sandbox._Watch:
+        with subprocess.Popen(["true"], stdout=subprocess.DEVNULL) as process:
+            started = confinement.Started(process, pipe=-1, info=None)
+        return sandbox._Watch(LIMITS, cast(ProcessView, view), started, lambda: None)
+
+    monkeypatch.setattr(sandbox, "SELDOM", 3600.0)
+    young, crowded = Crowded(1001), Crowded(1001)
+    assert [watch(young)._excess() for _ in range(3)] == [None] * 3
+    assert (young.looks, young.counts) == (3, 0)
+    late = watch(crowded)
+    late._counted -= 3601
+    assert [late._excess() for _ in range(3)] == ["locks", None, None], "by the clock, not at every look"
+    assert (crowded.looks, crowded.counts) == (3, 1)
+    fits = watch(Crowded(1000))
+    fits._counted -= 3601
+    assert fits._excess() is None
 
 
 def test_a_program_that_cannot_be_ended_is_the_platforms_fault() -> None:

@@ -199,6 +199,8 @@ def test_schedules_that_make_no_sense_are_refused(port: Harbour) -> None:
         plan("genie-translation", "balanced")
     with pytest.raises(InvalidInput, match="adaptive schedule is for pairs"):
         plan("best-worst", "adaptive")
+    with pytest.raises(InvalidInput, match="template mqm-contrastive asks about whole documents, whose generators are"):
+        plan("mqm-contrastive", "balanced")
     with pytest.raises(InvalidInput, match="so it can't be rolling, but for pairs"):
         plan("best-worst", "balanced", rolling=True)
     with pytest.raises(InvalidInput, match="schedule must be random or balanced or adaptive"):

@@ -245,6 +245,24 @@ def test_a_blind_check_says_whom_the_judges_side_with(ferry: CampaignSite) -> No
     assert cells == ["expert", "expert"], "in both corners"
 
 
+def test_every_page_of_a_campaign_tells_what_was_answered_since_it_was_last_looked_at(ferry: CampaignSite) -> None:
+    campaign, (link, other) = ferry.start("looked-at", people=("ann", "ben"), labels=2)
+    home = ferry.home(campaign)
+    before = {section: ferry.read(f"{home}{section}") for section in SECTIONS[:4]}
+    for _ in range(4):
+        ferry.answer(link)
+    ferry.answer(other, 0)
+    news = {
+        "": '<dd data-fact="labels">5 of 8</dd>',
+        "/annotators": "<td>4</td><td>9</td>",
+        "/agreement": "<td>80.00</td>",
+        "/results": "<td>87.5</td>",
+    }
+    for section, words in news.items():
+        assert words not in before[section], section
+        assert words in ferry.read(f"{home}{section}"), section
+
+
 def test_what_the_stream_sends_is_what_the_page_says(ferry: CampaignSite) -> None:
     campaign, (link,) = ferry.start("streamed", pay=0.5)
     ferry.answer(link)

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from small_campaigns import by_reference, distinct_board, people, small_campaign
+from small_campaigns import by_reference, carelessly, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import UnknownName
@@ -15,6 +15,7 @@ from billboards.site.admin import deliveries
 from billboards.site.admin.letters import write_letter
 from billboards.site.boards.live import live_board
 from billboards.site.boards.masked import Look
+from billboards.site.campaigns import campaign_records
 from billboards.site.campaigns.annotators import exclude
 from billboards.site.campaigns.campaign import get_campaign
 from billboards.site.campaigns.judged_submissions import people_progress
@@ -84,12 +85,47 @@ def test_in_a_rolling_campaign_judging_ends_with_the_last_answer_and_is_told_onc
     assert len(judged_notices(port)) == 1
 
 
-def test_comparisons_count_those_with_the_submissions_outputs(port: Harbour) -> None:
+def test_comparisons_count_wherever_the_submissions_outputs_stand_in_them(port: Harbour) -> None:
     sent = submitted(port)
-    small_campaign(port, template="pairwise", instances=2, **PLAIN)
+    campaign = small_campaign(port, template="pairwise", instances=6, labels=2, **PLAIN)
+    with port.site.database.reading() as connection:
+        items = campaign_records.list_items(connection, campaign.id, "label")
+    own = {(k, str(slot["text"])) for item in items for k, slot in enumerate(item.slots) if slot["name"] == "boat"}
+    texts = {text for _, text in own}
+    assert ({k for k, _ in own}, len(texts)) == ({0, 1}, 6), "first in some pairs, second in others"
     now = progress_of(port, sent)
-    assert now.done == 0
-    assert now.wanted > 0
+    assert (now.done, now.wanted) == (0, 12), "of each of 6 instances everybody is in one pair, which two people see"
+    ann, ben = people(port, campaign, carelessly, carelessly)
+    ann.answer_all()
+    assert progress_of(port, sent).words == "people: 6 of 12"
+    seen = 6
+    for _ in range(4):
+        item = ben.answer().item
+        assert item is not None
+        seen += not texts.isdisjoint(item.outputs)
+        assert progress_of(port, sent).done == seen
+    assert 6 < seen < 10, "pairs without it do not count"
+    assert not progress_of(port, sent).ended
+    close_campaign(port.site, port.owner, campaign.id)
+    assert progress_of(port, sent).ended
+    (notice,) = judged_notices(port)
+    assert (notice.payload["done"], notice.payload["wanted"]) == (seen, 12)
+
+
+def test_in_a_rolling_campaign_of_pairs_those_count_that_were_planned_for_the_submission(port: Harbour) -> None:
+    sent = submitted(port)
+    plan: dict[str, Any] = {"template": "pairwise", "schedule": "balanced", "rolling": True, "instances": 6}
+    campaign = small_campaign(port, **plan, **PLAIN)
+    with port.site.database.reading() as connection:
+        rows = [item.row for item in campaign_records.list_items(connection, campaign.id, "label")]
+    (ann,) = people(port, campaign, carelessly)
+    wanted = rows.count("boat")
+    assert wanted == 3, "of its six pairs three were planned for the others"
+    assert (progress_of(port, sent).done, progress_of(port, sent).wanted) == (0, wanted)
+    ann.answer_all()
+    assert (progress_of(port, sent).done, progress_of(port, sent).ended) == (wanted, True)
+    (notice,) = judged_notices(port)
+    assert (notice.payload["done"], notice.payload["wanted"]) == (wanted, wanted)
 
 
 def test_a_protocol_says_how_a_campaign_was_held_and_names_nobody(port: Harbour) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from doors import Door, MakeDoor, doors
 
-from billboards.errors import InvalidInput, InvalidSubmission, NotAllowed, Refused
+from billboards.errors import Gone, InvalidInput, InvalidSubmission, NotAllowed, Refused
 from billboards.site.accounts import access, invitations
 from billboards.site.accounts import link_records as links
 from billboards.site.accounts.access import Viewer
@@ -128,6 +128,43 @@ def test_an_account_with_the_address_moves_and_keeps_its_role(door: Door) -> Non
     after = door.now(ben).account
     assert after is not None
     assert (after.team, after.role, after.lead) == ("Pier", "annotator", True)
+
+
+def test_who_led_one_team_does_not_lead_the_next_unless_invited_as_its_lead(door: Door) -> None:
+    door.person("lia", team="Pier")
+    ann, _ = door.person("ann", team="Old")
+    bob, _ = door.person("bob", team="Elder")
+    for who, role in ((ann, ""), (bob, "lead")):
+        assert who.account is not None
+        assert who.account.lead
+        invitations.invite_all(door.site, door.owner, f"team,email,role\nPier,{who.account.email},{role}\n")
+        door.send()
+        assert door.browser().post(door.box.link(str(who.account.email)), data={}).status_code == 303
+    moved = [door.now(who).account for who in (ann, bob)]
+    assert [(person.team, person.lead) for person in moved if person] == [("Pier", False), ("Pier", True)]
+
+
+def test_an_invitation_moves_no_account_of_another_address_and_no_only_lead_of_others(door: Door) -> None:
+    ann, _ = door.person("ann", team="Old")
+    member, _ = door.person("max", team="Old")
+    eve, _ = door.person("eve", team="Elder")
+    invitations.invite_all(door.site, door.owner, "team,email\nPier,ann@example.org\n")
+    door.send()
+    path = door.box.link("ann@example.org").rpartition("/")[2]
+    assert ann.account is not None
+    assert eve.account is not None
+    assert member.account is not None
+    with pytest.raises(InvalidInput, match="this account does not have the invitation's address"):
+        invitations.accept(door.site, path, account_id=eve.account.id)
+    with pytest.raises(Refused, match="ann is the only lead of team Old; make another member lead first"):
+        invitations.accept(door.site, path)
+    assert [who.account.team for who in map(door.now, (ann, eve)) if who.account] == ["Old", "Elder"]
+    invitations.set_lead(door.site, ann, member.account.id, lead=True)
+    joined = invitations.accept(door.site, path, account_id=ann.account.id).account
+    assert joined is not None
+    assert (joined.name, joined.team) == ("ann", "Pier")
+    with pytest.raises(Gone, match="it was accepted or revoked"):
+        invitations.accept(door.site, path)
 
 
 def test_leads_invite_to_their_own_team_members_do_not_and_twenty_a_day_are_enough(door: Door) -> None:

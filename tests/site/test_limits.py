@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 from apart import run_apart
 from api_sites import SmallSite, small_site
 from fastapi.testclient import TestClient
@@ -24,6 +25,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
+from uvicorn.server import ServerState
 
 from billboards.campaigns.questions.spans import MOST_SPANS
 from billboards.errors import InvalidSubmission, StoreFailed
@@ -36,6 +38,7 @@ from billboards.site.web.app import create_app
 from billboards.site.web.asking import Ask, Pages, reading
 from billboards.site.web.limits import LONGEST_ADDRESS, REMEMBERED, Limits, Rate, Room
 from billboards.site.web.rendering import Bodies, Body
+from billboards.site.web.server import bounded_protocol
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "running-a-site.md").read_text("utf-8")
 
@@ -78,6 +81,65 @@ def test_a_flood_is_told_when_to_come_back(tmp_path: Path) -> None:
     assert int(answers[-1].headers["retry-after"]) >= 1
     changes = [small.ask("owner", "POST", "/boards/small/freeze") for _ in range(2)]
     assert [answer.status_code for answer in changes] == [200, 429]
+
+
+def test_one_house_of_ipv6_counts_as_one_whichever_of_its_addresses_it_takes(tmp_path: Path) -> None:
+    small = limited(tmp_path, "reads_per_minute = 2\nchanges_per_minute = 1")
+    app = create_app(small.site)
+
+    def ask(address: str) -> int:
+        client = TestClient(app, "http://localhost", client=(address, 1))
+        return int(
+            client.get("/boards/small", headers={"authorization": f"Bearer {small.tokens['owner']}"}).status_code
+        )
+
+    house = ["2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2:3::4"]
+    assert [ask(address) for address in house] == [200, 200, 429]
+    assert [ask(address) for address in ("2001:db8:1:3::1", "2001:db8:1:1::1", "192.0.2.1")] == [200, 200, 200]
+    assert [ask(address) for address in ("::ffff:192.0.2.1", "192.0.2.1", "192.0.2.2")] == [200, 429, 200]
+
+
+class Wire:
+    """A connection from an address, on which nothing is sent."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.written, self.closed = address, b"", False
+
+    def get_extra_info(self, name: str) -> Any:
+        return (self.address, 1) if name == "peername" else None
+
+    def write(self, content: bytes) -> None:
+        self.written += content
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize(
+    ("proxies", "address", "taken"),
+    [
+        ("127.0.0.1", "192.0.2.1", 3),
+        ("127.0.0.1", "127.0.0.1", 5),
+        ("127.0.0.1", "::ffff:127.0.0.1", 5),
+        ("127.0.0.1, 2001:db8::5", "2001:db8::5", 5),
+        ("2001:db8::/64", "2001:db8::5", 5),
+        ("2001:db8::5", "2001:db8::6", 3),
+        ("*", "2001:db8::6", 5),
+    ],
+)
+def test_an_address_has_so_many_connections_and_a_trusted_proxy_all_of_them(
+    proxies: str, address: str, taken: int
+) -> None:
+    config = uvicorn.Config(Starlette(), forwarded_allow_ips=proxies, log_config=None)
+    protocol = bounded_protocol(SiteSettings(connections=100, connections_each=3))
+
+    async def connect() -> list[bool]:
+        wires = [Wire(address) for _ in range(5)]
+        for wire in wires:
+            protocol(config, ServerState(), {}).connection_made(wire)  # type: ignore[arg-type]  # what is needed of one
+        return [wire.closed and wire.written.startswith(b"HTTP/1.1 503") for wire in wires]
+
+    assert asyncio.run(connect()) == [False] * taken + [True] * (5 - taken)
 
 
 def test_places_are_given_back_and_nobody_has_all_of_them() -> None:

@@ -11,7 +11,7 @@ from doors import MakeDoor, doors
 from fastapi.testclient import TestClient
 from mail_boxes import words
 
-from billboards.errors import InvalidSettings
+from billboards.errors import InvalidSettings, Refused
 from billboards.site.accounts import access, sign_up
 from billboards.site.accounts import records as accounts
 from billboards.site.accounts.access import Viewer
@@ -75,6 +75,36 @@ def test_who_has_an_account_logs_in_again_by_link_under_a_new_session(make_door:
     stolen = door.browser()
     stolen.cookies.set("billboards", first)
     assert stolen.get("/account").status_code == 401
+
+
+def test_a_link_logs_in_to_the_chosen_account_of_its_address_and_to_nobody_elses(make_door: MakeDoor) -> None:
+    door = make_door('sign_up = "closed"')
+    addresses = {
+        "ann": "ann@example.org",
+        "ann-2": "ANN@example.org",
+        "gone": "ann@example.org",
+        "eve": "eve@example.org",
+    }
+    made = {
+        name: access.add_account(door.site, door.owner, name, "submitter", email=email)
+        for name, email in addresses.items()
+    }
+    access.change_account(door.site, door.owner, made["gone"].id, disabled=True)
+    path = door.link("ann@example.org")
+    page = door.browser().get(path).text
+    assert [f'value="{made[name].id}"' in page for name in made] == [True, True, False, False]
+    refusals = {
+        "": "several accounts have this address; choose one of them",
+        str(made["eve"].id): "this account does not have the link&#39;s address",
+        str(made["gone"].id): "this account does not have the link&#39;s address",
+    }
+    for chosen, said in refusals.items():
+        refused = enter(door.browser(), path, account=chosen)
+        assert (refused.status_code, "set-cookie" in refused.headers) == (422, False), chosen
+        assert said.casefold() in refused.text.casefold(), refused.text
+    browser = door.browser()
+    assert enter(browser, path, account=str(made["ann-2"].id)).status_code == 303
+    assert browser.get("/api/v1/account").json()["account"]["name"] == "ann-2"
 
 
 def test_a_link_works_for_an_hour_and_a_newer_mail_does_not_bring_an_old_one_back(make_door: MakeDoor) -> None:
@@ -224,6 +254,22 @@ def test_an_own_address_changes_when_its_link_is_used(make_door: MakeDoor) -> No
     with door.site.database.reading() as connection:
         after = accounts.account(connection, made.id)
     assert (after.email, after.confirmed) == ("new@example.org", door.clock())
+
+
+def test_a_new_address_of_ones_own_is_mailed_as_seldom_as_a_link(make_door: MakeDoor) -> None:
+    door = make_door('sign_up = "closed"')
+    viewer = Viewer(access.add_account(door.site, door.owner, "ben", "submitter", email="old@example.org"))
+    for _ in range(5):
+        sign_up.ask_for_address(door.site, viewer, "new@example.org", client="x")
+    with pytest.raises(Refused, match="too many links were asked for with this address; try again in an hour"):
+        sign_up.ask_for_address(door.site, viewer, "New@example.org", client="x")
+    for k in range(25):
+        sign_up.ask_for_address(door.site, viewer, f"n{k}@example.org", client="x")
+    with pytest.raises(Refused, match="too many links were asked for from here; try again in an hour"):
+        sign_up.ask_for_address(door.site, viewer, "last@example.org", client="x")
+    sign_up.ask_for_address(door.site, viewer, "last@example.org", client="y")
+    door.clock.now += 3601
+    sign_up.ask_for_address(door.site, viewer, "new@example.org", client="x")
 
 
 def test_sign_up_is_by_request_with_mail_closed_without_and_needs_both_mail_and_address(tmp_path: Path) -> None:

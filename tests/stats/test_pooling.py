@@ -269,6 +269,23 @@ def test_the_same_seed_gives_the_same_draws_and_more_agreements_than_fit_are_fit
     assert len(fit_pooling(data).weights) < len(fit_pooling(part).weights)
 
 
+def test_standard_deviations_are_fitted_to_1500_agreements_at_most_of_boards_that_lie_evenly_among_all() -> None:
+    def agreements(*metrics: int) -> Agreements:
+        """Boards with so many metrics each."""
+        board = np.repeat(np.arange(len(metrics)), metrics)
+        metric = np.concatenate([np.arange(count) for count in metrics])
+        kinds = dict.fromkeys(("task", "language", "collection"), np.eye(len(metrics)))
+        return Agreements(
+            z=np.zeros(len(board)), board=board, metric=metric, noise=np.zeros((len(board), len(board))), **kinds
+        )
+
+    assert len(model._part(agreements(*[15] * 100)).z) == 1500
+    more = model._part(agreements(*[15] * 100, 1))
+    assert np.unique(more.board).tolist() == list(range(0, 101, 2))
+    assert len(more.z) == 751
+    assert model._part(agreements(1600)).metric.tolist() == list(range(1500))
+
+
 def test_thinned_draws_keep_the_posterior_and_nothing_to_pool_is_refused() -> None:
     pooling = Pooling(sds=TRUTH, drawn=np.arange(27.0).reshape(3, 9), weights=np.array([0.5, 0.0, 0.5]))
     few = thinned(pooling, 4)

@@ -36,5 +36,10 @@ def amount_text(value: float) -> str:
     """A cost in few characters: parameters and tokens are counted in millions and more."""
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
         if value >= size:
-            return f"{value / size:,.3g}{letter}"
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+            return _three_digits(value / size) + letter
+    return _three_digits(value)
+
+
+def _three_digits(value: float) -> str:
+    # From 999.5 on, three digits would be written with an exponent.
+    return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"

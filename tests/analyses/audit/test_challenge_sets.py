@@ -76,9 +76,15 @@ def test_metrics_are_asked_by_phenomenon(files: Path, tmp_path: Path, capsys: py
     number = results["length", "number"]
     assert (number["right"], number["tied"], number["pairs"], number["share"]) == (1, 1, 2, 0.5)
     assert document["missing"]["both texts are the same"] == "1 pairs left out"
-    assert main([*arguments, "--wide"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "pairs ordered right, by phenomenon" in printed
+    assert main([*arguments, "--metric", "length", "--wide"]) == 0
+    printed = capsys.readouterr().out
+    heads, _, *rows = printed.partition("pairs ordered right, by phenomenon\n")[2].splitlines()[:4]
+    assert [heads, *rows] == [
+        "phenomenon  pairs  chrF  length",
+        "antonym         2  1.00    0.00",
+        "number          2  1.00    0.50",
+    ]
+    printed = " ".join(printed.split())
     assert "It rained. It snowed." in printed, "the texts are shown"
     assert main([*arguments, "--kind", "number"]) == 2
 

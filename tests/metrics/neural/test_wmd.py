@@ -191,7 +191,10 @@ def test_texts_of_too_many_words_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "many.txt"
     path.write_text("".join(f"w{k} {k} 1\n" for k in range(3002)), "utf-8")
     words = [f"w{k}" for k in range(3002)]
-    with pytest.raises(InvalidInput, match="an output of 3,001 distinct words and a reference of 3,001 are too long"):
+    refusal = (
+        "an output of 3,001 distinct words and a reference of 3,001 are too long; the product may be 9,000,000 at most"
+    )
+    with pytest.raises(InvalidInput, match=refusal):
         WMD(model=str(path)).score_batch(Batch([" ".join(words[1:])], [[" ".join(words[:-1])]]))
 
 

@@ -88,13 +88,17 @@ def _version(submission: Submission) -> str:
 def _counts(
     connection: Connection, campaign: Campaign, version: str, *, row: str | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Answers given and wanted about outputs of a version: of the row that has them, or of each comparison with one."""
+    """Answers given and wanted about outputs of a version: of the row that has them, or of each comparison with one.
+
+    In a rolling campaign a pair counts for one of the two alone, for which it was planned: it stands first.
+    """
+    if campaign.template.compares == "generators" and not campaign.rolling:
+        yield from _compared(connection, campaign, version)
+        return
     query = select(items.c.row, func.min(items.c.id))
     query = query.where(items.c.campaign_id == campaign.id, items.c.purpose == "label").group_by(items.c.row)
     for name, first in connection.execute(query).all():
-        if name is None:
-            yield from _compared(connection, campaign, version)
-        elif row in (None, name) and version in _versions(campaigns.item(connection, first).slots):
+        if row in (None, name) and campaigns.item(connection, first).slots[0].get("version") == version:
             done, wanted = answer_counts.labels_by_row(connection, campaign.id, row=name)[name]
             # A generator that is told apart from all others is no longer asked about.
             yield done, done if name in dropped_rows(campaign) else wanted

@@ -81,8 +81,9 @@ class _Bounded(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         peer = transport.get_extra_info("peername")
-        asker = network_of(str(peer[0])) if isinstance(peer, tuple) else ""
-        if self.taken.total() >= self.most or (not self._is_proxy(asker) and self.taken[asker] >= self.each):
+        host = str(peer[0]) if isinstance(peer, tuple) else ""
+        asker = network_of(host)
+        if self.taken.total() >= self.most or (not self._is_proxy(host, asker) and self.taken[asker] >= self.each):
             transport.write(FULL)
             transport.close()
             return
@@ -144,10 +145,10 @@ class _Bounded(H11Protocol):
         self._stop_waiting()
         self._waiting = self.loop.call_later(max(0.0, min(self.head_seconds, self._rest - now)), self.transport.close)
 
-    def _is_proxy(self, asker: str) -> bool:
+    def _is_proxy(self, host: str, network: str) -> bool:
         trusted = self.config.forwarded_allow_ips
         names = trusted.split(",") if isinstance(trusted, str) else list(trusted or ())
-        return "*" in names or asker in (name.strip() for name in names)
+        return not {"*", host, network}.isdisjoint(name.strip() for name in names)
 
     def _wait_for_head(self) -> None:
         self._rest = None
