@@ -92,11 +92,13 @@ def test_who_leads_within_items_and_what_a_sentinel_has_there(zh_en: bb.Board) -
 def test_where_agreement_comes_from(zh_en: bb.Board) -> None:
     study, page = bb.decompose(zh_en, draws=0).value, " ".join(PAGE.split())
     comet = next(m for m in study.metrics if m.name == "COMET")
-    said = re.search(r"COMET's (\S+) on wmt20-zh-en (\S+) is earned by items, (\S+) by generators and (\S+) by", page)
+    said = re.search(
+        r"COMET's (\S+) on wmt20-zh-en consists of (\S+) from items, (\S+) from generators and (\S+) from", page
+    )
     assert said is not None
     parts = (comet.correlation, comet.items, comet.generators, comet.outputs)
     assert [short(value, 3) for value in parts] == list(said.groups())
-    shares = re.search(r"variance there (\d+)% lies between items and (\d+)% between outputs", page)
+    shares = re.search(r"There, (\d+)% of people's variance is between items and (\d+)% between outputs", page)
     assert shares is not None
     assert [f"{100 * study.people.items:.0f}", f"{100 * study.people.outputs:.0f}"] == list(shares.groups())
 
