@@ -107,6 +107,19 @@ def test_a_link_logs_in_to_the_chosen_account_of_its_address_and_to_nobody_elses
     assert browser.get("/api/v1/account").json()["account"]["name"] == "ann-2"
 
 
+def test_who_was_shut_out_does_not_sign_up_anew(make_door: MakeDoor) -> None:
+    door = make_door('sign_up = "open"')
+    before = door.link("ann@example.org")
+    gone = access.add_account(door.site, door.owner, "gone", "submitter", email="Ann@example.org")
+    access.change_account(door.site, door.owner, gone.id, disabled=True)
+    refused = enter(door.browser(), before, name="ann again", team="dockers")
+    assert refused.status_code == 409
+    assert "no account that is open" in refused.text
+    assert door.link("ann@example.org") == before, "no other link was mailed"
+    access.change_account(door.site, door.owner, gone.id, disabled=False)
+    assert enter(door.browser(), door.link("ann@example.org"), account=str(gone.id)).status_code == 303
+
+
 def test_a_link_works_for_an_hour_and_a_newer_mail_does_not_bring_an_old_one_back(make_door: MakeDoor) -> None:
     door = make_door('sign_up = "open"')
     path = door.link("ann@example.org")

@@ -155,6 +155,13 @@ def accounts_of_email(connection: Connection, email: str) -> tuple[Account, ...]
     return tuple(Account(**row) for row in connection.execute(query.order_by(accounts.c.id)).mappings())
 
 
+def is_shut_out(connection: Connection, email: str) -> bool:
+    """Whether an address has accounts, and all of them are disabled."""
+    query = _query().where(func.lower(accounts.c.email) == email.lower())
+    people = [Account(**row) for row in connection.execute(query).mappings()]
+    return bool(people) and all(person.disabled is not None for person in people)
+
+
 def members(connection: Connection, team_id: int) -> tuple[Account, ...]:
     """Who is in a team and not disabled, leads first."""
     query = _query().where(accounts.c.team_id == team_id, accounts.c.disabled.is_(None))

@@ -86,7 +86,8 @@ def ask_for_link(site: Site, email: str, *, client: str, next: str | None = None
         often = links.count_links(connection, since=now - HOUR, email=email.lower()) >= PER_ADDRESS
         people = accounts.accounts_of_email(connection, email)
         link = links.add_link(connection, "enter", email.lower(), now=now, client=word, next=inside(next))
-        unsent = None if people or may_sign_up(site.settings, email) else "nobody with this address may come in"
+        allowed = bool(people) or _may_come_in(site, connection, email)
+        unsent = None if allowed else "nobody with this address may come in"
         unsent = f"more than {PER_ADDRESS} links in an hour" if often else unsent
         # An account's own spelling of the address is where its mail goes.
         to = people[0].email or email if people else email
@@ -113,6 +114,11 @@ def may_sign_up(settings: SiteSettings, email: str) -> bool:
     return settings.sign_up != "closed" and allowed
 
 
+def _may_come_in(site: Site, connection: Connection, email: str) -> bool:
+    """Whether an address without an account that is open may have one; who was shut out does not sign up anew."""
+    return may_sign_up(site.settings, email) and not accounts.is_shut_out(connection, email)
+
+
 def open_link(site: Site, text: str) -> Opened:
     """What a link leads to; nothing is used up by looking."""
     with site.database.reading() as connection:
@@ -127,7 +133,7 @@ def _opened(site: Site, connection: Connection, link: EntryLink) -> Opened:
         return Opened(leads="log-in", email=link.email, people=people)
     if links.waiting_request(connection, link.email) is not None:
         return Opened(leads="waits", email=link.email)
-    if not may_sign_up(site.settings, link.email):
+    if not _may_come_in(site, connection, link.email):
         return Opened(leads="closed", email=link.email)
     return Opened(leads="sign-up" if site.settings.sign_up == "open" else "ask", email=link.email)
 
@@ -171,7 +177,7 @@ def _entered(
     if opened.leads == "waits":
         raise Refused("your request waits for the organisers; they write to you when they have decided")
     if opened.leads == "closed":
-        raise Refused("nobody with this address has an account, and sign-up is closed; write to the organisers")
+        raise Refused("this address has no account that is open, and can't have a new one; write to the organisers")
     check_word(name, "person")
     if team:
         check_word(team, "team")
