@@ -331,8 +331,8 @@ class _Attendant:
             # It has ended already.
             return None
         except PermissionError as error:
-            # The kernel says the same of a process that ended and was waited for while it was being looked up.
-            if self.first.has_ended(0):
+            # The kernel says the same of a process that is about to end, and has no memory any more.
+            if self.first.is_ending():
                 return None
             raise MissingPart(f"the server may not look into its sandboxes, so it can't watch them: {error}") from error
 

@@ -24,6 +24,8 @@ KEPT = (b"RssAnon:", b"RssShmem:", b"HugetlbPages:", b"VmPTE:")
 SHARED_OUT = (b"Pss_Anon:", b"Pss_Shmem:")
 #: What a socket's buffers can hold, at their default size, which can't be changed inside; and a pipe's or a terminal's.
 SOCKET_BYTES, PIPE_BYTES = 256 << 10, 64 << 10
+#: The kernel's mark of a process that is on its way out, among the flags of its line.
+EXITING = 0x4
 PIPES = ("pipe:", "/dev/pts/", "/dev/ptmx")
 #: What the kernel keeps for one mapping of a process, at least, and how much of their list is read.
 MAPPING_BYTES, MAPPINGS_READ = 256, 1 << 20
@@ -54,6 +56,15 @@ class FirstProcess:
     def end(self) -> None:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
+    def is_ending(self) -> bool:
+        """Whether it is on its way out, which can take a while: everything else inside ends first."""
+        try:
+            with open(f"/proc/{self.pid}/stat", "rb") as file:  # noqa: PTH123 - as all files of /proc here
+                flags = int(file.read().rpartition(b")")[2].split()[6])
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        return bool(flags & EXITING) or self.has_ended(0)
 
     def has_ended(self, seconds: float) -> bool:
         """Whether it ends within so many seconds. The kernel says so when nothing that was inside is left."""
