@@ -202,6 +202,47 @@ class WholeMatrix:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What a slice of a board is asked about: its judgments, whatever the scores are read from."""
+
+    human: Floats
+    aggregate: str
+    references: ReferenceSet
+    ranked: NDArray[np.bool_]
+    part: Slice
+    pairs: Preferences | None
+    #: The instances of the slice; None for all.
+    keep: list[int] | None
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        return np.isfinite(self.human).any(axis=1) & self.ranked
+
+
+def _asked(board: Board, aggregate: str | None, references: ReferenceSet | None, part: Slice | None) -> _Asked:
+    part = part or Slice()
+    shape = (len(board.rows), len(board.instances))
+    human = np.full(shape, np.nan)
+    name, pairs = "", None
+    used = board.references if references is None else references
+    ranked = rows_ranked(board, used)
+    if board.ranks is not None or aggregate is not None:
+        chosen = board.aggregate(aggregate)
+        human, name = human_scores(board.judgments, chosen, board.dimensions, shape), chosen.name
+        pairs = pairs_in(board, chosen, part, ranked) if is_preference(board, chosen) else None
+    keep = list(board.select(part)) if part else None
+    return _Asked(
+        human=human if keep is None else human[:, keep],
+        aggregate=name,
+        references=used,
+        ranked=ranked,
+        part=part,
+        pairs=pairs,
+        keep=keep,
+    )
+
+
 def whole_matrix(
     board: Board,
     store: CellStore | None,
@@ -211,28 +252,15 @@ def whole_matrix(
     part: Slice | None = None,
 ) -> WholeMatrix:
     """What `judged_matrix` has, with the columns that don't lead, read when it is asked for."""
-    part = part or Slice()
-    shape = (len(board.rows), len(board.instances))
-    human = np.full(shape, np.nan)
-    name = ""
-    if board.ranks is not None or aggregate is not None:
-        chosen = board.aggregate(aggregate)
-        human, name = human_scores(board.judgments, chosen, board.dimensions, shape), chosen.name
-    used = board.references if references is None else references
-    ranked = rows_ranked(board, used)
-    compared = name != "" and is_preference(board, board.aggregate(aggregate))
-    pairs = pairs_in(board, board.aggregate(aggregate), part, ranked) if compared else None
-    keep = list(board.select(part)) if part else None
-    scores = board_columns(board, store, references=references, instances=keep)
-    human = human if keep is None else human[:, keep]
+    asked = _asked(board, aggregate, references, part)
     return WholeMatrix(
-        scores=scores,
-        human=human,
-        judged=np.isfinite(human).any(axis=1) & ranked,
-        aggregate=name,
-        references=used,
-        part=part,
-        pairs=pairs,
+        scores=board_columns(board, store, references=references, instances=asked.keep),
+        human=asked.human,
+        judged=asked.judged,
+        aggregate=asked.aggregate,
+        references=asked.references,
+        part=asked.part,
+        pairs=asked.pairs,
     )
 
 
@@ -246,30 +274,16 @@ def judged_matrix(
     beside: bool = False,
 ) -> JudgedMatrix:
     """The matrix and judgments of a slice of the board; `beside` adds the columns that don't lead under their name."""
-    part = part or Slice()
-    shape = (len(board.rows), len(board.instances))
-    human = np.full(shape, np.nan)
-    name = ""
-    if board.ranks is not None or aggregate is not None:
-        chosen = board.aggregate(aggregate)
-        human, name = human_scores(board.judgments, chosen, board.dimensions, shape), chosen.name
+    asked = _asked(board, aggregate, references, part)
     scores = board_scores(board, store, references=references)
     if not beside:
         scores = scores.leading()
-    used = board.references if references is None else references
-    ranked = rows_ranked(board, used)
-    compared = name != "" and is_preference(board, board.aggregate(aggregate))
-    pairs = pairs_in(board, board.aggregate(aggregate), part, ranked) if compared else None
-    if part:
-        keep = list(board.select(part))
-        scores = scores.select(instances=keep)
-        human = human[:, keep]
     return JudgedMatrix(
-        scores=scores,
-        human=human,
-        judged=np.isfinite(human).any(axis=1) & ranked,
-        aggregate=name,
-        references=used,
-        part=part,
-        pairs=pairs,
+        scores=scores if asked.keep is None else scores.select(instances=asked.keep),
+        human=asked.human,
+        judged=asked.judged,
+        aggregate=asked.aggregate,
+        references=asked.references,
+        part=asked.part,
+        pairs=asked.pairs,
     )
