@@ -11,12 +11,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from billboards.analyses._people import PeopleColumn
 from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
 from billboards.show.table import mean_digits
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.pages.board_wish import NAME, RANK, Wish
-from billboards.site.pages.columns import Own, column_reader, has_corpus_values, own_columns, people_column
+from billboards.site.pages.columns import CellDetail, Own, column_details, column_reader, has_corpus_values, own_columns
 from billboards.site.pages.paging import Stretch, stretch
 
 #: Rows of one page. A board that has no more is one page, and is sorted and searched without the server.
@@ -99,7 +98,7 @@ def lay_rows(
     shown = stretch(order, page, MOST_ROWS)
     scales = [_scale(ranking, key, own, shaded=shaded) for key, shaded in columns]
     readers = [_oriented_reader(ranking, key, own) for key, _ in columns]
-    people = [people_column(ranking, key) for key, _ in columns]
+    details = [column_details(ranking, key) for key, _ in columns]
     of_corpus = {key for key, _ in columns if has_corpus_values(ranking, key)}
     ranks = rank_texts([standing.rank for standing in ranking.generators])
     alike = clusters(ranking.generators)
@@ -115,8 +114,10 @@ def lay_rows(
             more=cluster_words(standing, alike),
             opens_cluster=by_rank and _opens_cluster(ranking, k),
             cells=tuple(
-                _people_cell(judged, standing, _score_cell(key, standing, scale.cell(read(standing)), key in of_corpus))
-                for scale, read, judged, (key, _) in zip(scales, readers, people, columns, strict=True)
+                _detailed(
+                    _score_cell(key, standing, scale.cell(read(standing)), key in of_corpus), detail.get(standing.name)
+                )
+                for scale, read, detail, (key, _) in zip(scales, readers, details, columns, strict=True)
             ),
             hidden=wanted not in standing.name.casefold(),
             doubts=standing.doubts,
@@ -172,15 +173,9 @@ def _score_cell(key: str, standing: GeneratorStanding, cell: TableCell, of_corpu
     return replace(cell, more="; ".join(words)) if words else cell
 
 
-def _people_cell(column: PeopleColumn | None, standing: GeneratorStanding, cell: TableCell) -> TableCell:
-    """What people said, with how sure it is and the rank that tests give it; another column's cell as it is."""
-    judged = None if column is None else column.standings.get(standing.name)
-    if judged is None:
-        return cell
-    interval = () if judged.interval is None else (f"95% interval {interval_text(judged.interval, 2)}",)
-    by = () if judged.annotators is None else (f"{judged.annotators:,} annotators",)
-    counts = f"{judged.judgments:,} judgments of {judged.instances:,} outputs"
-    return replace(cell, rank=judged.rank, more="; ".join((*interval, counts, *by)))
+def _detailed(cell: TableCell, detail: CellDetail | None) -> TableCell:
+    """A cell with what its column has beside the number."""
+    return cell if detail is None else replace(cell, rank=detail.rank, more=detail.more)
 
 
 def _scale(ranking: Ranking, key: str, own: Own, *, shaded: bool) -> ColumnScale:

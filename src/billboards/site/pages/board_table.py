@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import ENSEMBLE, unseen_words
 from billboards.analyses.overrating import OverratingEstimate, OverratingReport, verdict
 from billboards.analyses.rank import MetricStanding, Ranking, metric_mark
@@ -54,6 +53,10 @@ class TableColumn:
     wrong: str = ""
     #: Whether the best of it are shaded.
     shaded: bool = True
+    #: Whether it stays on a board that is too wide to show all columns.
+    stays: bool = False
+    #: Whether a generator's rank in it stands beside the number.
+    ranked: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,7 +126,8 @@ def hidden_columns(every: Sequence[TableColumn], ranking: Ranking, wish: Wish) -
         return wish.hidden, False
     agreeing = [metric.name for metric in ranking.metrics if not metric.is_statistic and metric.correlation is not None]
     first = [column.key for column in every if column.leads or column.pin or column.kind == "ensemble"]
-    first += [PEOPLE, wish.sort, *agreeing, *(column.key for column in every)]
+    first += [column.key for column in every if column.stays]
+    first += [wish.sort, *agreeing, *(column.key for column in every)]
     kept = set(list(dict.fromkeys(key for key in first if key in {column.key for column in every}))[:MOST_COLUMNS])
     return frozenset(column.key for column in every if column.key not in kept), True
 
@@ -168,6 +172,8 @@ def _own_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
         rank=TopCell(""),
         correlation=cell,
         overrating=TopCell(""),
+        stays=column.stays,
+        ranked=column.ranked,
     )
 
 

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 
-from billboards.analyses._people import PEOPLE, PeopleColumn
+from billboards.analyses._people import PEOPLE, PeopleColumn, PeopleStanding
 from billboards.analyses.rank import GeneratorStanding, Ranking
 from billboards.board import Board
 from billboards.board.costs import COSTS, Cost, amount_text
 from billboards.errors import InvalidInput
+from billboards.show.words import interval_text
 
 GROUP = "billboards.columns"
 
@@ -44,17 +45,23 @@ class BoardColumn:
     lower: bool = False
     #: How a number is written; None is as scores are.
     text: Callable[[float], str] | None = None
+    #: Whether it stays on a board that is too wide to show all columns.
+    stays: bool = False
+    #: Whether a generator's rank in it stands beside the number.
+    ranked: bool = False
 
     def explained(self, ranking: Ranking) -> tuple[str, ...]:
         """What a reader learns of the column who asks for more."""
         return (self.explanation,) if isinstance(self.explanation, str) else self.explanation(ranking)
 
 
-def board_column(name: str, explanation: Explanation, *, shaded: bool = False) -> Callable[[Value], BoardColumn]:
+def board_column(
+    name: str, explanation: Explanation, *, shaded: bool = False, stays: bool = False, ranked: bool = False
+) -> Callable[[Value], BoardColumn]:
     """Declare a function to be a column of the board page."""
 
     def declare(value: Value) -> BoardColumn:
-        return BoardColumn(name=name, explanation=explanation, value=value, shaded=shaded)
+        return BoardColumn(name=name, explanation=explanation, value=value, shaded=shaded, stays=stays, ranked=ranked)
 
     return declare
 
@@ -64,7 +71,7 @@ def _people_explained(ranking: Ranking) -> tuple[str, ...]:
     return f"Mean human score ({ranking.aggregate}), 0 to 100.", f"{judged:,} judged outputs."
 
 
-@board_column(PEOPLE, _people_explained, shaded=True)
+@board_column(PEOPLE, _people_explained, shaded=True, stays=True, ranked=True)
 def people(standing: GeneratorStanding) -> float | None:
     return standing.human
 
@@ -82,6 +89,27 @@ def people_column(ranking: Ranking, key: str) -> PeopleColumn | None:
     columns = (ranking.people.overall, *ranking.people.dimensions)
     keys = (PEOPLE, *people_keys(ranking))
     return dict(zip(keys, columns, strict=True)).get(key)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CellDetail:
+    """What a cell has beside its number: the rank that tests give it, and what a reader learns who points at it."""
+
+    rank: int | None
+    more: str
+
+
+def column_details(ranking: Ranking, key: str) -> Mapping[str, CellDetail]:
+    """What a column has beside its numbers, by generator: how sure people's means are; nothing in other columns."""
+    judged = people_column(ranking, key)
+    return {} if judged is None else {name: _judged_detail(standing) for name, standing in judged.standings.items()}
+
+
+def _judged_detail(judged: PeopleStanding) -> CellDetail:
+    interval = () if judged.interval is None else (f"95% interval {interval_text(judged.interval, 2)}",)
+    by = () if judged.annotators is None else (f"{judged.annotators:,} annotators",)
+    counts = f"{judged.judgments:,} judgments of {judged.instances:,} outputs"
+    return CellDetail(rank=judged.rank, more="; ".join((*interval, counts, *by)))
 
 
 #: Columns that are no metrics', by their names.
