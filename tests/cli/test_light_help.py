@@ -7,17 +7,25 @@ import sys
 
 import pytest
 
-from billboards.analyses import _declaration, analysis_named, own_analyses
+from billboards.analyses import _declaration, analysis_named, groups, own_analyses
 from billboards.analyses._declaration import declared, read_declaration
+from billboards.cli.main import GROUPS, command_groups
 
 #: All that doors ask of an analysis before it is run.
-ASKED = ("options", "view", "scores", "quick", "paper", "keeps", "has_chart", "summary", "explanation")
+ASKED = ("options", "view", "scores", "quick", "group", "paper", "keeps", "has_chart", "summary", "explanation")
 
 
 @pytest.mark.parametrize("name", list(own_analyses()))
 def test_the_text_declares_what_the_loaded_analysis_does(name: str) -> None:
     read, loaded = read_declaration(own_analyses()[name]), analysis_named(name)
     assert {word: getattr(read, word) for word in ASKED} == {word: getattr(loaded, word) for word in ASKED}
+
+
+def test_groups_are_read_from_the_text_as_the_loaded_analyses_declare_them() -> None:
+    loaded = {name: analysis_named(name).group for name in own_analyses()}
+    assert groups() == {name: group for name, group in loaded.items() if group}
+    assert set(groups().values()) <= GROUPS.keys()
+    assert command_groups()["how good are the metrics?"][3:6] == ("decompose", "hybrids", "overrating")
 
 
 def test_help_and_completion_of_analyses_load_nothing_heavy() -> None:

@@ -130,10 +130,26 @@ def summaries() -> dict[str, str]:
 
 
 def _first_line(module: str) -> str:
-    place = "/".join((_FOLDER, *module.split(".")[2:]))
-    file = f"{place}/__init__.py" if os.path.isdir(place) else f"{place}.py"  # noqa: PTH112 - as above
-    with open(file, encoding="utf-8") as lines:  # noqa: PTH123 - as above
+    with open(_file(module), encoding="utf-8") as lines:  # noqa: PTH123 - as above
         return lines.readline().strip().strip('"')
+
+
+def _file(module: str) -> str:
+    place = "/".join((_FOLDER, *module.split(".")[2:]))
+    return f"{place}/__init__.py" if os.path.isdir(place) else f"{place}.py"  # noqa: PTH112 - as above
+
+
+def groups() -> dict[str, str]:
+    """What each analysis is for, by its name, as its declaration says; read from the text, without importing any."""
+    declared = {name: _group(module) for name, module in own_analyses().items()}
+    return {name: group for name, group in declared.items() if group}
+
+
+def _group(module: str) -> str:
+    with open(_file(module), "rb") as text:  # noqa: PTH123 - as above
+        _, _, declaration = text.read().partition(b"\n@analysis(")
+    _, _, after = declaration.partition(b"\ndef ")[0].partition(b'group="')
+    return after.partition(b'"')[0].decode()
 
 
 def analysis_named(name: str) -> Analysis[Any, Any]:

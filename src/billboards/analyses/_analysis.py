@@ -202,6 +202,8 @@ class Analysis(Generic[P, R]):
     scores: bool = False
     #: Whether a page computes it when it is opened, or only when somebody asks for it there.
     quick: bool = True
+    #: What it is for, as `billboards --help` groups commands.
+    group: str = ""
     #: The paper and section that it follows.
     paper: str = ""
     _tables: Tables[R] | None = None
@@ -415,13 +417,22 @@ def analysis(
     view: Sequence[Chooses] = ("aggregate", "part"),
     scores: bool = False,
     quick: bool = True,
+    group: str = "",
     paper: str = "",
 ) -> Callable[[Callable[Concatenate[View, P], R]], Analysis[P, R]]:
     """Declare a function to be an analysis; its name is the function's unless another is given."""
 
     def declare(function: Callable[Concatenate[View, P], R]) -> Analysis[P, R]:
         called = name or function.__name__.replace("_", "-")
-        return Analysis(name=called, function=function, view=tuple(view), scores=scores, quick=quick, paper=paper)
+        return Analysis(
+            name=called,
+            function=function,
+            view=tuple(view),
+            scores=scores,
+            quick=quick,
+            group=group,
+            paper=paper,
+        )
 
     return declare
 

@@ -64,6 +64,7 @@ class Declaration:
     view: tuple[Chooses, ...] = ("aggregate", "part")
     scores: bool = False
     quick: bool = True
+    group: str = ""
     paper: str = ""
 
     @property

@@ -216,7 +216,7 @@ def _corner(title: str, outputs: Sequence[Disagreement], names: tuple[str, str])
     return Table(title, columns, rows)
 
 
-@analysis(view=("part",), paper="Billboards, section 2.5 and Figure 2")
+@analysis(view=("part",), group="how good are the metrics?", paper="Billboards, section 2.5 and Figure 2")
 def agreement(
     view: View,
     first: Annotated[

@@ -154,7 +154,7 @@ class _Fit:
     drawn: Floats | None = None
 
 
-@analysis()
+@analysis(group="people")
 def arena(
     view: View,
     *,

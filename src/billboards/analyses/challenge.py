@@ -27,7 +27,7 @@ from billboards.run.local import executor
 from billboards.show.table import Table
 
 
-@analysis(view=(), scores=True, quick=False)
+@analysis(view=(), scores=True, quick=False, group="how good are the metrics?")
 def challenge(
     view: View,
     metrics: Annotated[

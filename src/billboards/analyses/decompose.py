@@ -90,7 +90,7 @@ class Decomposition:
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
-@analysis()
+@analysis(group="how good are the metrics?")
 def decompose(
     view: View,
     *,

@@ -686,7 +686,7 @@ def drawn_table(drawn: DrawnEstimate) -> Table:
     return Table(f"{drawn.board}: mean human score from labels drawn by their worth", columns, rows, (note,))
 
 
-@analysis(paper="Angelopoulos et al. 2023 (prediction-powered inference)")
+@analysis(group="people", paper="Angelopoulos et al. 2023 (prediction-powered inference)")
 def estimate(
     view: View,
     generator: Annotated[

@@ -199,7 +199,7 @@ def _hybrid_facts(study: HybridStudy) -> tuple[str, ...]:
     )
 
 
-@analysis(paper="Graham and Liu 2016; BERTScore, section 4 and Appendix F")
+@analysis(group="how good are the metrics?", paper="Graham and Liu 2016; BERTScore, section 4 and Appendix F")
 def hybrids(
     view: View,
     *,

@@ -112,7 +112,7 @@ class _Prospect:
     cost: Floats
 
 
-@analysis(quick=False, paper="Zouhar, Cui and Sachan 2025 (selectors); Neyman 1934, Hájek 1971 (draws)")
+@analysis(quick=False, group="people", paper="Zouhar, Cui and Sachan 2025 (selectors); Neyman 1934, Hájek 1971 (draws)")
 def next(
     view: View,
     *,

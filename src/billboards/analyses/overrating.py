@@ -409,7 +409,9 @@ def overrating_sentence(report: OverratingReport) -> str | None:
     return f"{sentence} ({one_line(most.name)})." + (f" The other way round: {listed(people)}." if people else "")
 
 
-@analysis(view=("aggregate",), scores=True, paper="Billboards, section 2.3 and Table 12")
+@analysis(
+    view=("aggregate",), scores=True, group="how good are the metrics?", paper="Billboards, section 2.3 and Table 12"
+)
 def overrating(
     view: View,
     human: Annotated[str | None, Named(metavar="NAME"), "the human generator (default: the only judged one)"] = None,

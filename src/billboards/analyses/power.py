@@ -248,7 +248,7 @@ def _power_facts(study: PowerStudy) -> tuple[str, ...]:
     return (*facts, *reason_notes("Not said:", study.missing))
 
 
-@analysis()
+@analysis(group="people")
 def power(
     view: View,
     first: Annotated[

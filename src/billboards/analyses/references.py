@@ -283,7 +283,9 @@ def _curve_subtitle(effect: ReferenceEffect, names: Sequence[str]) -> str:
     return f"{part}Bands span the sets of references tried.{dashed}"
 
 
-@analysis(view=("aggregate",), scores=True, quick=False, paper="Billboards, Figure 3")
+@analysis(
+    view=("aggregate",), scores=True, quick=False, group="how good are the metrics?", paper="Billboards, Figure 3"
+)
 def references(
     view: View,
     metrics: Annotated[

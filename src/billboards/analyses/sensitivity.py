@@ -342,7 +342,7 @@ def _value_notes(report: Sensitivity) -> tuple[str, ...]:
     )
 
 
-@analysis()
+@analysis(group="how good are the metrics?")
 def sensitivity(
     view: View,
     *,

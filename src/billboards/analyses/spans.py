@@ -486,7 +486,7 @@ def _agreement_table(study: ErrorStudy) -> Table:
     return Table(f"{study.source}: do annotators mark the same?", columns, tuple(rows), notes, name="agreement")
 
 
-@analysis(view=(), paper="Freitag et al. 2021")
+@analysis(view=(), group="people", paper="Freitag et al. 2021")
 def spans(
     view: View,
     *,

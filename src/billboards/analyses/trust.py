@@ -78,7 +78,7 @@ class TrustStudy:
     metrics: tuple[MetricTrust, ...]
 
 
-@analysis(quick=False)
+@analysis(quick=False, group="how good are the metrics?")
 def trust(
     view: View,
     *,

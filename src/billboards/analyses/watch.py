@@ -142,7 +142,7 @@ class WatchStudy:
     half_labels: int = 0
 
 
-@analysis(quick=False)
+@analysis(quick=False, group="people")
 def watch(
     view: View,
     *,

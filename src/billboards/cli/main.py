@@ -56,21 +56,18 @@ COMMANDS = {
     "completion": ("completion", "print what a shell needs to complete commands, boards, metrics and generators"),
 }
 
-#: Commands by what they are for, as `--help` lists them; what stands nowhere here is listed last.
+#: Commands by what they are for, as `--help` lists them. Analyses join the group that they declare, and what stands in
+#: none is listed last.
 GROUPS = {
     "start here": ("demo", "get", "new", "import", "doctor", "completion"),
     "score and rank": ("score", "rank", "report", "compare", "history", "metrics", "metric", "suite", "ensemble"),
     "boards": ("check", "card", "verify", "scores", "judgments", "export", "published", "schema"),
-    "how good are the metrics?": (
-        "agreement", "audit", "challenge", "decompose", "hybrids", "overrating", "references", "sensitivity", "trust",
-    ),
-    "people": (
-        "annotators", "arena", "campaign", "crowd", "estimate", "next", "power", "ratings", "spans", "watch",
-    ),
+    "how good are the metrics?": ("audit",),
+    "people": ("annotators", "campaign", "crowd", "ratings"),
     "learned metrics and judges": ("bertscore", "judges", "pack"),
     "for other programs": ("mcp",),
     "a site": ("serve", "worker", "submit", "backup", "restore", "tidy", "forget"),
-}  # fmt: skip
+}
 
 #: What hands type out of habit, and what it means here.
 ALIASES = {
@@ -181,14 +178,26 @@ def _listed() -> str:
 
     texts = every_command()
     width = max(get_terminal_size().columns, 60) - 16
-    grouped = {name for names in GROUPS.values() for name in names}
-    groups = {**GROUPS, "more": tuple(name for name in texts if name not in grouped)}
     parts = []
-    for title, names in groups.items():
+    for title, names in command_groups().items():
         lines = [f"  {name:14}{_cut(texts[name], width)}" for name in names if name in texts]
         if lines:
             parts.append("\n".join([f"{title}:", *lines]))
     return "\n\n".join(parts)
+
+
+def command_groups() -> dict[str, tuple[str, ...]]:
+    """Every command by what it is for; a group in the order of the alphabet stays so when analyses join it."""
+    from billboards.analyses import groups
+
+    joined = dict(GROUPS)
+    for name, title in groups().items():
+        if name not in joined.get(title, ()):
+            names = joined.get(title, ())
+            is_sorted = list(names) == sorted(names)
+            joined[title] = tuple(sorted((*names, name))) if is_sorted else (*names, name)
+    grouped = {name for names in joined.values() for name in names}
+    return {**joined, "more": tuple(name for name in every_command() if name not in grouped)}
 
 
 def _cut(text: str, width: int) -> str:
