@@ -15,7 +15,7 @@ from sklearn.linear_model import Lasso, Ridge
 from billboards.ensembles import FAMILIES, LinearModel
 from billboards.ensembles._choosing import choose_family, compare_predictions, why_too_few
 from billboards.ensembles._family import Training, dealt
-from billboards.ensembles._held_out import Judged, fit_family, parts_of, pearson, predict_held_out
+from billboards.ensembles._held_out import Fitted, Judged, fit_family, parts_of, pearson, predict_held_out
 from billboards.ensembles._inputs import expanded, input_directions, learn_filling, lengths, make_cells
 from billboards.ensembles._intervals import coverage, error_quantiles, widened
 from billboards.ensembles._models import read_model
@@ -149,7 +149,7 @@ def test_gaps_are_filled_with_what_a_regression_on_the_rest_expects() -> None:
 
 def test_a_missing_metric_is_made_up_for_and_widens_the_interval() -> None:
     judged, _ = simulated(documents=30, metrics=4)
-    held_out = predict_held_out(FAMILIES.load("ridge"), judged, without_each=True)
+    held_out = predict_held_out(FAMILIES.load("ridge"), judged)
     whole = held_out.correlation(judged)
     falls = [whole - pearson(without, judged.target) for without in held_out.without]
     # The last metric sees most: without it most is lost, and still far more is known than nothing.
@@ -162,6 +162,24 @@ def test_a_missing_metric_is_made_up_for_and_widens_the_interval() -> None:
     assert high_without - low_without > high - low
     both = widened((low, high), [(low_without, high_without)] * 2)
     assert both[1] - both[0] > high_without - low_without
+
+
+def test_metrics_are_taken_away_only_for_who_asks_and_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged, _ = simulated(documents=20, metrics=4)
+    predictions: list[int] = []
+    predict = Fitted.predict
+
+    def counted(self: Fitted, table: Floats) -> Floats:
+        predictions.append(len(table))
+        return predict(self, table)
+
+    monkeypatch.setattr(Fitted, "predict", counted)
+    held_out = predict_held_out(FAMILIES.load("ridge"), judged)
+    parts = len(parts_of(judged, "both"))
+    assert len(predictions) == parts
+    assert held_out.without.shape == (4, len(judged.target))
+    assert held_out.without is held_out.without
+    assert len(predictions) == parts + 4 * parts
 
 
 def test_outputs_with_gaps_are_learned_from_and_predicted() -> None:

@@ -150,12 +150,12 @@ def choose_for(learning: Learning, *, k: int, seed: int = 0) -> Choice:
 
 
 def held_out_of(learning: Learning, name: str, scheme: Scheme = "both", *, k: int = 3, seed: int = 0) -> HeldOut:
-    """What a family says of outputs that it has not seen, and (both unseen) what it would say without each metric."""
-    family, alone = family_named(name), scheme == "both"
+    """What a family says of outputs that it has not seen; what it would say without each metric is made on demand."""
+    family = family_named(name)
     return _kept(
         ("held out", name, scheme, k, seed),
         learning,
-        lambda: predict_held_out(family, learning.judged, scheme, k=k, seed=seed, without_each=alone),
+        lambda: predict_held_out(family, learning.judged, scheme, k=k, seed=seed),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -122,16 +123,39 @@ def parts_of(judged: Judged, scheme: Scheme, *, seed: int = 0, most_generators: 
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
-    """Predictions of unseen outputs, and the same with single metrics taken away."""
+    """Predictions of unseen outputs, and on demand the same with single metrics taken away."""
 
     predicted: Floats
     #: Predictions as they stand, without the constant of their part.
     raw: Floats
-    #: Predictions without each metric (metrics × outputs); empty unless asked for.
-    without: Floats
+    judged: Judged
+    parts: tuple[Part, ...]
+    #: The fit of each part, and the constant that moves its predictions.
+    fits: tuple[Fitted, ...]
+    constants: Floats
 
     def correlation(self, judged: Judged) -> float:
         return pearson(self.predicted, judged.target)
+
+    @cached_property
+    def without(self) -> Floats:
+        """Predictions without each metric (metrics × outputs).
+
+        With many metrics this takes far longer than the fits, for each gap is filled anew in every part: so only who
+        asks for it pays, and no family that is merely tried.
+        """
+        without = np.full((self.judged.metrics, len(self.judged.target)), np.nan)
+
+        def predict(start: int, stop: int) -> None:
+            for place in range(start, stop):
+                held, fitted = self.parts[place].held, self.fits[place]
+                for metric in range(len(without)):
+                    table = self.judged.table[held].copy()
+                    table[:, metric] = np.nan
+                    without[metric, held] = fitted.predict(table) + self.constants[place]
+
+        in_parts(predict, len(self.parts), smallest=1)
+        return without
 
 
 def predict_held_out(
@@ -141,7 +165,6 @@ def predict_held_out(
     *,
     k: int = 3,
     seed: int = 0,
-    without_each: bool = False,
     most_generators: int | None = None,
     on_part: Callable[[int, int], None] | None = None,
 ) -> HeldOut:
@@ -149,28 +172,23 @@ def predict_held_out(
     parts = parts_of(judged, scheme, seed=seed, most_generators=most_generators)
     count = len(judged.target)
     predicted, raw = np.full(count, np.nan), np.full(count, np.nan)
-    without = np.full((judged.metrics if without_each else 0, count), np.nan)
-    level = float(judged.target.mean())
-    done: list[int] = []
+    level, constants = float(judged.target.mean()), np.full(len(parts), np.nan)
+    fits: dict[int, Fitted] = {}
 
     def predict(start: int, stop: int) -> None:
         for place in range(start, stop):
             part = parts[place]
-            fitted = fit_family(family, judged.only(part.seen), k=k, seed=seed)
+            fitted = fits[place] = fit_family(family, judged.only(part.seen), k=k, seed=seed)
             of_all = fitted.predict(judged.table)
-            constant = level - of_all.mean()
             raw[part.held] = of_all[part.held]
-            predicted[part.held] = of_all[part.held] + constant
-            for metric in range(len(without)):
-                table = judged.table[part.held].copy()
-                table[:, metric] = np.nan
-                without[metric, part.held] = fitted.predict(table) + constant
-            done.append(place)
+            constants[place] = level - of_all.mean()
+            predicted[part.held] = of_all[part.held] + constants[place]
             if on_part is not None:
-                on_part(len(done), len(parts))
+                on_part(len(fits), len(parts))
 
     in_parts(predict, len(parts), smallest=1)
-    return HeldOut(predicted=predicted, raw=raw, without=without)
+    in_order = tuple(fits[place] for place in range(len(parts)))
+    return HeldOut(predicted=predicted, raw=raw, judged=judged, parts=tuple(parts), fits=in_order, constants=constants)
 
 
 def pearson(predicted: Floats, target: Floats) -> float:
