@@ -79,6 +79,7 @@ studies: benchmarks  ## everything that takes long
 	BILLBOARDS_FUZZ=2000 $(BIN)/python -m pytest -n 0 tests/fuzz
 	BILLBOARDS_KILLS=200 $(BIN)/python -m pytest -n 0 tests/site/test_kill.py tests/site/test_kill_server.py
 	BILLBOARDS_CHAOS=1000 $(BIN)/python -m pytest -n 0 tests/chaos
+	BILLBOARDS_LOOKS=all $(BIN)/python -m pytest -n 0 tests/browser/test_every_page.py
 	$(BIN)/python benchmarks/load.py
 	$(BIN)/python benchmarks/scale.py --simulate
 	$(BIN)/python benchmarks/lexical_sacrebleu.py

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import signal
 import sys
@@ -16,6 +18,23 @@ from postgres import PostgresServer, find_programs
 
 FORBID_SKIPS = "BILLBOARDS_FORBID_SKIPS"
 STAND_INS = Path(__file__).with_name("stand_ins")
+#: Caches that hold models or a board's texts, by module.
+LARGE_CACHES = {
+    "billboards.board.doubts": ("shingles",),
+    "billboards.metrics.hf_evaluate": ("_loaded",),
+    "billboards.metrics.neural.alignscore": ("pair_reader",),
+    "billboards.metrics.neural.bleurt": ("pair_reader",),
+    "billboards.metrics.neural.clip": ("clip_towers",),
+    "billboards.metrics.neural.encoder": ("encoder",),
+    "billboards.metrics.neural.first_step": ("first_step",),
+    "billboards.metrics.neural.likelihood": ("language_model",),
+    "billboards.metrics.neural.qa_answers": ("span_reader",),
+    "billboards.metrics.neural.qa_questions": ("tagger",),
+    "billboards.metrics.neural.summac": ("nli_reader", "conv_layers"),
+    "billboards.metrics.neural.weights": ("_read_tensors",),
+    "billboards.metrics.neural.word_vectors": ("_opened",),
+    "billboards.metrics.wordnet": ("opened", "synonyms"),
+}
 
 # Threads that wait for one another do badly on a machine that tests share; set before anything that computes is loaded.
 for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -47,6 +66,25 @@ def find_shared_data() -> Path | None:
     root = Path(named) if named else Path(__file__).resolve().parents[2] / "shared"
     data = root / "data"
     return data if data.is_dir() else None
+
+
+def pytest_collection_finish() -> None:
+    """What all test files have loaded stays, so that no collection of garbage looks through it again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_is_given_back() -> Iterator[None]:
+    """What a file's tests leave in the large caches, and what the allocator keeps free, goes at the file's end."""
+    yield
+    for module, names in LARGE_CACHES.items():
+        for name in names:
+            if module in sys.modules:
+                getattr(sys.modules[module], name).cache_clear()
+    gc.collect()
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)
 
 
 @pytest.fixture(autouse=True)

@@ -123,7 +123,8 @@ _watching = [False]
 
 
 def _watch(event: str, arguments: tuple[Any, ...]) -> None:
-    if _watching[0] and event.startswith(ALARMS):
+    # At the interpreter's end the names of a module are gone before its hooks are.
+    if _watching and _watching[0] and event.startswith(ALARMS):
         _watched.append(f"{event} {arguments!r:.80}")
 
 

@@ -139,7 +139,7 @@ def test_an_address_has_so_many_connections_and_a_trusted_proxy_all_of_them(
             protocol(config, ServerState(), {}).connection_made(wire)  # type: ignore[arg-type]  # what is needed of one
         return [wire.closed and wire.written.startswith(b"HTTP/1.1 503") for wire in wires]
 
-    assert asyncio.run(connect()) == [False] * taken + [True] * (5 - taken)
+    assert run_apart(connect()) == [False] * taken + [True] * (5 - taken)
 
 
 def test_places_are_given_back_and_nobody_has_all_of_them() -> None:
