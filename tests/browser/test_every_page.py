@@ -8,6 +8,7 @@ schemes are looked at by default, each once; every width in every scheme where B
 from __future__ import annotations
 
 import os
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
@@ -70,7 +71,8 @@ PAGES = [
 ]
 #: The style sheet's last change of layout is at 1,024 pixels, so that axe finds the same at 1,280 and 1,440.
 WIDTHS = (1440, 1280, 390)
-LOOKS = ((1280, "light"), (390, "dark"))
+Look = tuple[int, Literal["light", "dark"]]
+LOOKS: tuple[Look, ...] = ((1280, "light"), (390, "dark"))
 if os.environ.get("BILLBOARDS_LOOKS") == "all":
     LOOKS = (*LOOKS, (1280, "dark"), (390, "light"))
 
