@@ -20,7 +20,7 @@ from billboards.ensembles._family import Family, Training, dealt
 from billboards.ensembles._inputs import Filling, expanded, input_directions, learn_filling
 from billboards.ensembles._models import Model
 from billboards.errors import NotEnoughData
-from billboards.metrics.kernels.threads import in_parts
+from billboards.metrics.kernels.threads import algebra_on_one_core, in_parts
 from billboards.stats import correlation
 
 Floats = NDArray[np.float64]
@@ -154,7 +154,8 @@ class HeldOut:
                     table[:, metric] = np.nan
                     without[metric, held] = fitted.predict(table) + self.constants[place]
 
-        in_parts(predict, len(self.parts), smallest=1)
+        with algebra_on_one_core():
+            in_parts(predict, len(self.parts), smallest=1)
         return without
 
 
@@ -186,7 +187,8 @@ def predict_held_out(
             if on_part is not None:
                 on_part(len(fits), len(parts))
 
-    in_parts(predict, len(parts), smallest=1)
+    with algebra_on_one_core():
+        in_parts(predict, len(parts), smallest=1)
     in_order = tuple(fits[place] for place in range(len(parts)))
     return HeldOut(predicted=predicted, raw=raw, judged=judged, parts=tuple(parts), fits=in_order, constants=constants)
 

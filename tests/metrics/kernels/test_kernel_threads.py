@@ -8,12 +8,13 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from billboards.metrics import summed
 from billboards.metrics.base import Batch, score_checked
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import Task
-from billboards.metrics.kernels.threads import cores, in_parts, limit_threads
+from billboards.metrics.kernels.threads import algebra_on_one_core, cores, in_parts, limit_threads
 from billboards.run.local import LocalPool
 
 
@@ -105,3 +106,25 @@ def test_a_worker_process_keeps_to_one_core_and_gives_the_same_scores() -> None:
 
 def test_without_a_limit_every_core_that_this_process_may_use_counts() -> None:
     assert cores() >= 1
+
+
+def algebra_threads() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_linear_algebra_stays_on_one_core_until_the_last_who_wants_that_is_through() -> None:
+    with threadpool_limits(2, user_api="blas"):
+        first, second = algebra_on_one_core(), algebra_on_one_core()
+        with first:
+            second.__enter__()
+            assert algebra_threads() == {1}
+        assert algebra_threads() == {1}
+        second.__exit__(None, None, None)
+        assert algebra_threads() == {2}
+
+
+def test_linear_algebra_has_its_threads_again_after_an_error() -> None:
+    with threadpool_limits(2, user_api="blas"):
+        with pytest.raises(ValueError, match="stop"), algebra_on_one_core():
+            raise ValueError("stop")
+        assert algebra_threads() == {2}

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from threading import Lock, Thread, current_thread, main_thread
+from typing import Any
 
 #: Parts per thread; items differ in cost, and a thread that ends early takes another part.
 _PARTS = 8
@@ -22,6 +24,9 @@ _PARTS = 8
 _LOOK = 0.2
 _lock = Lock()
 _limit: int | None = None
+#: How many callers want linear algebra on one core, and what puts it back when the last of them is through.
+_wanting = 0
+_before: Any = None
 
 
 def cores() -> int:
@@ -34,6 +39,33 @@ def limit_threads(count: int | None) -> None:
     global _limit  # noqa: PLW0603 - a property of the process, like its number of cores
     with _lock:
         _limit = count
+
+
+@contextmanager
+def algebra_on_one_core() -> Iterator[None]:
+    """Keep numpy's linear algebra from starting threads of its own, for work on matrices of a few hundred rows.
+
+    Such threads wait for each other by spinning. Beside threads of ours, or on a machine that has other work, that took
+    thirteen times the processor time of one thread for the decomposition of 240 columns.
+    """
+    _ask_for_one_core(1)
+    try:
+        yield
+    finally:
+        _ask_for_one_core(-1)
+
+
+def _ask_for_one_core(change: int) -> None:
+    """Count who wants one core: the first sets the limit, which holds for the process, and the last lifts it."""
+    from threadpoolctl import threadpool_limits
+
+    global _wanting, _before  # noqa: PLW0603 - a property of the process, like its number of cores
+    with _lock:
+        _wanting += change
+        if change == _wanting == 1:
+            _before = threadpool_limits(1, user_api="blas")
+        elif _wanting == 0:
+            _before.restore_original_limits()
 
 
 def in_parts(work: Callable[[int, int], object], count: int, *, smallest: int = 64) -> None:
