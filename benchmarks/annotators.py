@@ -21,7 +21,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, psi
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from billboards.analyses._annotators import assumed_questions
 from billboards.stats.annotator_simulation import Round, simulate_round

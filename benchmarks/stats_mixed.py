@@ -24,7 +24,7 @@ from statistics import median
 import numpy as np
 import statsmodels.api as sm
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 import billboards as bb
 from billboards.analyses._view import judged_matrix
