@@ -74,6 +74,7 @@ def visit(chromium: Browser, spoken: tuple[Served, str, str]) -> Iterator[OpenPa
 
 def _check(page: Page) -> None:
     """Nothing reaches beyond the screen, and nobody is shut out."""
+    page.wait_for_load_state()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     found = Axe().run(page).response["violations"]
     assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found] == []
@@ -92,6 +93,7 @@ def test_an_annotator_goes_from_consent_to_the_last_answer_from_right_to_left(
     page.get_by_role("spinbutton").fill("44")
     _check(page)
     page.get_by_role("button", name=ARABIC("send")).click()
+    expect(page.locator("textarea")).to_be_visible()
     _check(page)
     page.get_by_text("good", exact=True).last.click()
     field = page.locator("textarea")

@@ -227,6 +227,7 @@ def test_reading_works_with_scripts_blocked(open_page: OpenPage) -> None:
     first = page.locator("#board tbody tr").all_inner_texts()
     page.get_by_role("link", name="Sort by length").click()
     assert "sort=length" in page.url
+    page.wait_for_load_state()
     assert page.locator("#board tbody tr").all_inner_texts() != first
     page.get_by_text("Pin or hide columns").click()
     page.get_by_label("hide BLEU").check()
