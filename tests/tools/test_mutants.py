@@ -280,8 +280,9 @@ def test_a_run_past_its_limit_ends_with_all_that_it_started(tmp_path: Path, tool
     (tmp_path / "test_hang.py").write_text(
         "import subprocess, time\n"
         "def test_quick(): pass\n"
-        "def test_hang():\n"
+        "def test_hang(tmp_path):\n"
         "    child = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        "    subprocess.run(['mount', '-t', 'tmpfs', 'tmpfs', str(tmp_path)], capture_output=True)\n"
         f"    open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\n"
         "    time.sleep(600)\n"
     )
@@ -293,6 +294,7 @@ def test_a_run_past_its_limit_ends_with_all_that_it_started(tmp_path: Path, tool
     assert ended.code == runs.TIMED_OUT
     assert [record["test"] for record in ended.records] == ["test_hang.py::test_quick"]
     assert not is_running(int((tmp_path / "pid").read_text()))
+    assert str(tmp_path / "run") not in Path("/proc/self/mounts").read_text()
 
 
 def is_running(pid: int) -> bool:

@@ -78,7 +78,7 @@ def run_pytest(
     records, temporary = folder / "records", folder / "t"
     for path in (records, temporary):
         shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True)
+        path.mkdir(parents=True, exist_ok=True)
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("COV_", "COVERAGE_", "PYTEST_"))},
         "PYTHONPATH": os.pathsep.join([str(source), str(TOOLS), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
@@ -104,10 +104,22 @@ def run_pytest(
         code = _wait(process, records / plugin.BEGUN, limit)
     finally:
         _end(process, str(folder))
+        _unmount(temporary)
     shutil.rmtree(temporary, ignore_errors=True)
     text = output.read_text("utf-8", "replace")
     running, seconds = _running(records / plugin.RUNNING)
     return Ended(code=code, records=list(_read(records)), output=text, running=running, running_seconds=seconds)
+
+
+def _unmount(folder: Path) -> None:
+    """Small disks that a test mounted, and was ended before it could take away."""
+    mounts = Path("/proc/self/mounts")
+    if not mounts.exists():
+        return
+    for line in mounts.read_text("utf-8").splitlines():
+        place = Path(line.split()[1])
+        if place.is_relative_to(folder.resolve()):
+            subprocess.run(["umount", "--lazy", str(place)], capture_output=True, check=False)
 
 
 def _start(
