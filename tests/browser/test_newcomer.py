@@ -125,12 +125,10 @@ def test_two_generators_and_two_metrics_are_compared(open_page: OpenPage, pictur
     assert page.locator(".texts ins").count() > 0
     picture(page, "compare")
     page.goto(f"{BOARD}/metrics/chrF")
-    page.locator("img").first.scroll_into_view_if_needed()
-    for _ in range(600):
-        if page.evaluate("() => [...document.images].every((one) => one.complete && one.naturalWidth > 0)"):
-            break
-        page.wait_for_timeout(100)
-    assert page.evaluate("() => document.images[0].naturalWidth") > 0
+    page.evaluate("() => document.images[0].closest('picture').parentElement.scrollIntoView()")
+    # A picture is there until its chart has come to life, and gives way to it.
+    shown = "(image) => image.naturalWidth > 0 || image.closest('picture')?.hidden"
+    page.wait_for_function(f"() => [...document.images].every({shown})", timeout=60_000)
     page.evaluate("scrollTo(0, 0)")
     picture(page, "metric")
     page.get_by_label("compare with").select_option("BLEU")

@@ -182,7 +182,7 @@ def test_a_document_of_twelve_segments_is_annotated_by_keyboard_alone_through_lo
         opened.wait_for_timeout(100)
 
     # The connection is lost again, and with it the page; by the same link it goes on where it was, in another browser.
-    opened.route("**/*", lambda route: route.abort())
+    opened.context.set_offline(True)
     _press(opened, "2")
     expect(_said(opened, 5)).to_contain_text("Not kept yet")
     opened.context.close()

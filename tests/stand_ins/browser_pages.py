@@ -12,7 +12,7 @@ OpenPage = Callable[..., Page]
 
 def is_complaint(said: ConsoleMessage) -> bool:
     """Whether a browser complains; it also remarks on a form shown again, and on a request that a test cut off."""
-    meant = ("status of 422", "net::ERR_FAILED")
+    meant = ("status of 422", "net::ERR_FAILED", "net::ERR_INTERNET_DISCONNECTED")
     return said.type in ("error", "warning") and not any(words in said.text for words in meant)
 
 
