@@ -76,9 +76,10 @@ studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/beametrics.py
 	$(BIN)/python benchmarks/advice.py
 	$(BIN)/python tools/sanitize_kernels.py
-	BILLBOARDS_FUZZ=2000 $(BIN)/python -m pytest -n 0 tests/fuzz
+	BILLBOARDS_STUDIES=1 $(BIN)/python -m pytest -n 0 -m study
+	BILLBOARDS_FUZZ=2000 $(BIN)/python -m pytest -n 0 tests/fuzz tests/site/test_openapi.py
 	BILLBOARDS_KILLS=200 $(BIN)/python -m pytest -n 0 tests/site/test_kill.py tests/site/test_kill_server.py
-	BILLBOARDS_CHAOS=1000 $(BIN)/python -m pytest -n 0 tests/chaos
+	BILLBOARDS_STUDIES=1 BILLBOARDS_CHAOS=1000 $(BIN)/python -m pytest -n 0 tests/chaos
 	BILLBOARDS_LOOKS=all $(BIN)/python -m pytest -n 0 tests/browser/test_every_page.py
 	$(BIN)/python benchmarks/load.py
 	$(BIN)/python benchmarks/scale.py --simulate

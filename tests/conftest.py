@@ -17,6 +17,7 @@ from loopback_dask import LoopbackDask
 from postgres import PostgresServer, find_programs
 
 FORBID_SKIPS = "BILLBOARDS_FORBID_SKIPS"
+STUDIES = "BILLBOARDS_STUDIES"
 STAND_INS = Path(__file__).with_name("stand_ins")
 #: Caches that hold models or a board's texts, by module.
 LARGE_CACHES = {
@@ -66,6 +67,16 @@ def find_shared_data() -> Path | None:
     root = Path(named) if named else Path(__file__).resolve().parents[2] / "shared"
     data = root / "data"
     return data if data.is_dir() else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Long forms are for `make studies`; whoever names one test gets it, too."""
+    if os.environ.get(STUDIES) or any("::" in word for word in config.args):
+        return
+    studies = [item for item in items if item.get_closest_marker("study")]
+    if studies:
+        items[:] = [item for item in items if not item.get_closest_marker("study")]
+        config.hook.pytest_deselected(items=studies)
 
 
 def pytest_collection_finish() -> None:

@@ -307,6 +307,7 @@ def test_crowd_against_experts_on_cnndm(cnndm: Board) -> None:
     assert (len(study.first_above), len(study.second_above)) == (25, 25)
 
 
+@pytest.mark.study
 @pytest.mark.data
 def test_direct_assessment_against_mqm_on_wmt20_zh_en(zh_en: Board, shared_data: Path, tmp_path: Path) -> None:
     bb.save(zh_en, tmp_path / "zh-en")

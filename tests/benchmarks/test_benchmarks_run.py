@@ -49,6 +49,7 @@ def test_a_ratio_is_printed_where_the_peers_numbers_are_the_same(growing: str) -
     assert len(re.findall(r"ours [\d.]+ s, peer [\d.]+ s: the peer takes [\d.]+× as long", growing)) == 4
 
 
+@pytest.mark.study
 def test_a_refresh_is_held_against_the_score_matrix() -> None:
     found = printed("board.py", "--quick", "--runs", "1", "--part", "refresh")
     assert "refresh after one more generator, 15 metrics" in found

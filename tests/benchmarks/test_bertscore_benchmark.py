@@ -22,6 +22,7 @@ def printed(script: str, *arguments: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.study
 @pytest.mark.data
 def test_a_few_instances_are_scored_by_both_with_the_same_result(shared_data: Path) -> None:
     found = printed("bertscore.py", "--device", "cpu", "--instances", "2", "--runs", "1", "--peer-rows", "1")

@@ -22,6 +22,7 @@ def printed(*arguments: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.study
 def test_tiny_models_of_both_shapes_are_measured_beside_the_authors_way(tmp_path: Path) -> None:
     said = printed("--tiny", BILLBOARDS_SHARED=str(tmp_path))
     assert "MetricX-24, mT5-XL's shape (tiny): 8 outputs, 8 distinct sequences" in said

@@ -29,6 +29,7 @@ def test_generated_texts_get_the_scores_of_sacrebleu_under_all_options() -> None
     ]  # fmt: skip
 
 
+@pytest.mark.study
 @pytest.mark.data
 def test_everyday_tasks_have_the_numbers_of_the_libraries_that_people_use(shared_data: Path) -> None:
     found = printed("library.py", "--lines", "20", "--runs", "1", BILLBOARDS_SHARED=str(shared_data.parent))

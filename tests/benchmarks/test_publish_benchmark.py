@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "publish.py"
 
 
@@ -18,6 +20,7 @@ def printed(*arguments: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.study
 def test_a_published_board_is_weighed_its_links_followed_and_its_numbers_compared_with_a_live_site() -> None:
     found = printed("--quick", "--pairs", "2")
     assert re.search(r"^made-up: published in .* of processor time, .* by the clock$", found, re.MULTILINE)

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
@@ -41,6 +43,7 @@ def test_a_million_submissions_are_reckoned_from_what_two_sizes_cost(tmp_path: P
     assert abs(int(broken["a ranking"].replace(",", "")) - 6000) <= 20
 
 
+@pytest.mark.study
 def test_a_site_under_load_answers_everybody_and_finishes_everything() -> None:
     given = ("--readers", "4", "--wide", "2", "--columns", "4", "--submitters", "2", "--slow", "8")
     found = printed("load.py", "--seconds", "1.2", *given)

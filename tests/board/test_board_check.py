@@ -386,6 +386,7 @@ def test_check_survives_whatever_a_file_holds(folder: Folder, name: str, content
     assert check_board(root)
 
 
+@pytest.mark.study
 @pytest.mark.data
 def test_the_released_outputs_are_checked_against_their_references(shared_data: Path, tmp_path: Path) -> None:
     """wmt20-zh-en: a byte order mark, two HTML escapes, nothing tokenised; three systems are one another's, mostly."""

@@ -139,6 +139,7 @@ def test_honest_systems_are_left_alone(board: Board) -> None:
     assert {name: doubts for name, doubts in alike.items() if doubts} == {}
 
 
+@pytest.mark.study
 def test_a_translation_shared_task_is_left_alone_and_its_faults_are_seen(shared_data: Path) -> None:
     import billboards as bb
 

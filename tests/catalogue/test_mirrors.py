@@ -339,6 +339,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.study
 @pytest.mark.data
 def test_a_public_board_over_a_bad_line_is_the_one_of_the_mirror(
     mirror: Path, server: FileServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]

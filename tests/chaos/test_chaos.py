@@ -143,6 +143,7 @@ def test_whatever_happens_what_was_acknowledged_is_there_once_and_ranked_as_if_n
     _compare(tmp_path, None, undisturbed)
 
 
+@pytest.mark.study
 def test_the_same_holds_on_postgresql(
     tmp_path: Path, postgres: PostgresServer, undisturbed: Undisturbed, monkeypatch: pytest.MonkeyPatch
 ) -> None:

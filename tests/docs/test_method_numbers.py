@@ -67,6 +67,7 @@ def test_what_the_best_subset_gives(zh_en: bb.Board, cnndm: bb.Board) -> None:
     assert [short(ensemble.correlation, 3) for ensemble in found] == [said[1], said[2]]
 
 
+@pytest.mark.study
 def test_what_a_sentinel_reaches(zh_en: bb.Board) -> None:
     lines = {line.name: line for line in bb.rank(zh_en, draws=0).value.lines}
     said = re.search(r"\*output only\* has (\.\d+), more than .* \(\*length\* has (-\.\d+)\)", " ".join(PAGE.split()))

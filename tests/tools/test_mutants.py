@@ -409,6 +409,7 @@ def test_the_nearest_tests_are_those_that_name_the_module_or_who_calls_it(
     assert near.NearTests(texts, files, names.index_names(files)).order(mutant)[0] == nearest
 
 
+@pytest.mark.study
 def test_without_a_map_mutants_meet_the_nearest_tests_and_survivors_are_tried_again(tiny: Path) -> None:
     (tiny / "tests/test_tiny.py").unlink()
     write_files(
@@ -440,6 +441,7 @@ def test_without_a_map_mutants_meet_the_nearest_tests_and_survivors_are_tried_ag
     )
 
 
+@pytest.mark.study
 def test_near_tests_that_hang_on_a_mutant_kill_it(tiny: Path) -> None:
     write_files(tiny, {"src/tiny/__init__.py": "def spent(number):\n    while number:\n        number -= 1\n"})
     (tiny / "tests/test_tiny.py").write_text("import tiny\ndef test_counting_ends(): tiny.spent(2)\n")
