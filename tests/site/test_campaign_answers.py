@@ -9,7 +9,7 @@ from small_campaigns import by_reference, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import InvalidInput, NotAllowed, Refused
-from billboards.site.campaigns.annotating import (
+from billboards.site.campaigns.annotator_work import (
     enter,
     enter_account,
     give_back,

@@ -10,7 +10,7 @@ import pytest
 
 from billboards.errors import InvalidSettings
 from billboards.site.colours import contrast, contrast_mistake, least_contrast, lightened
-from billboards.site.organise.declared import (
+from billboards.site.organise.setting_fields import (
     SECTIONS,
     SettingsChanges,
     SettingsFacts,

@@ -14,7 +14,7 @@ from ranking_examples import RANKING
 
 from billboards.analyses.rank import GeneratorStanding, Ranking
 from billboards.show.documents import Document, document_of, dumps
-from billboards.site.admin import forgetting
+from billboards.site.admin import erasure
 from billboards.site.boards import snapshots
 from billboards.site.boards.document_texts import KeptTexts
 from billboards.site.boards.live import live_board
@@ -78,7 +78,7 @@ def test_the_next_ranking_does_not_know_a_name_that_was_forgotten(small: PageSit
     small.submit("tug")
     small.work()
     with small.site.database.writing() as connection:
-        assert forgetting.rename_generators(connection, "harbour", {"tug": "forgotten-1"}) > 0
+        assert erasure.rename_generators(connection, "harbour", {"tug": "forgotten-1"}) > 0
     small.submit("raft", word="log")
     small.work()
     with small.site.database.reading() as connection:

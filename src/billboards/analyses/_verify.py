@@ -16,7 +16,7 @@ from billboards.analyses._archive import Archive, Home
 from billboards.analyses._verify_ranking import Quoted, RankingVerdict, verify_ranking
 from billboards.analyses._verify_scores import ColumnVerdict, Comparison, counted, verify_scores
 from billboards.analyses.rank import Ranking
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.executor import Executor
 from billboards.show.documents import document_of, result_of

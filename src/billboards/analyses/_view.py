@@ -24,7 +24,7 @@ from billboards.board.matrix import BoardColumns, board_columns, board_scores
 
 if TYPE_CHECKING:
     from billboards.analyses._archive import Archive
-    from billboards.board.scoring import Progress
+    from billboards.board.missing_cells import Progress
     from billboards.metrics.base import Metric
     from billboards.metrics.discovery import Spec
 
@@ -93,7 +93,7 @@ class View:
 
     def metrics(self, named: Spec | Sequence[Spec] | None) -> list[Metric]:
         """The metrics named, or those that the board names."""
-        from billboards.board.scoring import chosen_metrics
+        from billboards.board.missing_cells import chosen_metrics
 
         return chosen_metrics(self.counted, named)
 
@@ -107,7 +107,7 @@ class View:
         """Compute what is missing of these scores, where that is allowed; the reasons for those that failed."""
         if self.scoring is None or self.cells is None:
             return {}
-        from billboards.board.scoring import score_board
+        from billboards.board.missing_cells import score_board
         from billboards.run.local import executor
 
         report = score_board(

@@ -22,7 +22,7 @@ from billboards.analyses._preferences import check_values
 from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.board import Board, Outputs, ReferenceSet
 from billboards.board.cells import CellStore
-from billboards.board.scoring import Progress, column_key, compute_cells, missing_cells
+from billboards.board.missing_cells import Progress, column_key, compute_cells, missing_cells
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.metrics.base import Metric
 from billboards.metrics.executor import Executor

@@ -17,7 +17,7 @@ from billboards.analyses._archive import open_home
 from billboards.analyses._verify import Verification, as_result, verify_home, verify_quote
 from billboards.analyses._verify_scores import PROGRAMS, Comparison
 from billboards.board.cells import FILE as CELLS
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.board.settings import FILE as BOARD
 from billboards.catalogue import File
 from billboards.catalogue._paths import is_safe

@@ -24,9 +24,9 @@ from billboards.metrics.base import Batch, MetricCard
 from billboards.run.confinement import FOLDER
 from billboards.run.environments import Environment
 from billboards.run.manifest import SHELL, Contract, Manifest, read_manifest
-from billboards.run.mixing import keyed, line_ids
+from billboards.run.program_metrics import ProgramRun, WatchedMetric, facts_signed, judged
 from billboards.run.sandbox import Limits, Listener, Places, Work, run
-from billboards.run.watched import ProgramRun, WatchedMetric, facts_signed, judged
+from billboards.run.shuffled_outputs import keyed, line_ids
 
 SOURCE, GENERATOR, REFERENCES, DRIVER = "source.jsonl", "generator.jsonl", "references.jsonl", "driver.py"
 DEFAULT_LIMITS, DEFAULT_CONTRACT = Limits(), Contract()

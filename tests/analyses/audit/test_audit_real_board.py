@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import billboards as bb
-from billboards.analyses.audit.auditing import audit_metric
 from billboards.analyses.audit.bench import Bench
+from billboards.analyses.audit.metric_audit import audit_metric
 from billboards.analyses.audit.subject import released
 from billboards.board.cells import MemoryCells
 from billboards.metrics.discovery import metric

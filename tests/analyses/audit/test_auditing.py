@@ -12,12 +12,12 @@ import pytest
 from small_audits import GENERATORS, Cheating, Honest, audit_board, card
 
 from billboards.analyses._archive import Archive
-from billboards.analyses.audit.auditing import audit_metric
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.boards import audit_board as audit_named
 from billboards.analyses.audit.choosing import Search, chosen_judges, default_subjects, optimisers_for, subject_named
 from billboards.analyses.audit.entering import enter
 from billboards.analyses.audit.extracting import Extraction
+from billboards.analyses.audit.metric_audit import audit_metric
 from billboards.analyses.audit.optimised import Optimiser
 from billboards.analyses.audit.page import audit_section
 from billboards.analyses.audit.reranking import PoolReranking

@@ -9,7 +9,7 @@ from sqlalchemy import insert, select
 
 from billboards.errors import Gone, UnknownName
 from billboards.site.accounts.records import Account, begin_session
-from billboards.site.admin import deliveries, forgetting
+from billboards.site.admin import deliveries, erasure
 from billboards.site.boards import snapshots
 from billboards.site.database import retention, trail
 from billboards.site.database.engine import Database
@@ -185,7 +185,7 @@ def test_a_generator_is_renamed_in_the_rankings_that_are_kept_and_in_why_others_
 ) -> None:
     thin_all(database, BEFORE)
     with database.writing() as connection:
-        assert forgetting.rename_generators(connection, "ferry", {"tug": "forgotten-1"}) == 5
+        assert erasure.rename_generators(connection, "ferry", {"tug": "forgotten-1"}) == 5
         last = snapshots.latest(connection, "ferry")
         assert last is not None
         assert snapshots.document(connection, last)["ranking"]["generators"][0]["name"] == "forgotten-1"
@@ -208,4 +208,4 @@ def test_a_file_is_over_when_everybody_who_named_it_is(database: Database, accou
         retention.part_from_file(connection, blobs["e"])
         assert retention.named_files(connection) == set(blobs.values()) - {blobs["e"]}
         parted = submissions.get(connection, one.id)
-    assert (parted.blob, parted.settings["file"], forgetting.file_of(parted)) == ("", "f", blobs["e"])
+    assert (parted.blob, parted.settings["file"], erasure.file_of(parted)) == ("", "f", blobs["e"])

@@ -14,9 +14,9 @@ import numpy as np
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.bias import human_places
 from billboards.analyses.audit.concluding import Evidence, conclude
-from billboards.analyses.audit.judging import field_of, judge_people
 from billboards.analyses.audit.landing import Compared, Field, Judge, compare, compare_random, is_comparable
 from billboards.analyses.audit.optimised import Optimised
+from billboards.analyses.audit.outside_judges import field_of, judge_people
 from billboards.analyses.audit.reranking import pool_words, scored_pool
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.audit.subject import Subject

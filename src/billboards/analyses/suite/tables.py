@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from billboards.analyses.suite.averaging import by_place, family_points, suite_averages
 from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
-from billboards.analyses.suite.measuring import WIDTH, Columns, Measured, load_columns, measure
+from billboards.analyses.suite.dimension_agreement import WIDTH, Columns, Measured, load_columns, measure
 from billboards.analyses.suite.results import (
     BLOCKS,
     Block,

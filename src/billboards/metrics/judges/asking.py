@@ -18,11 +18,11 @@ from typing import Any, Generic, TypeVar
 from billboards.errors import BillboardsError, MetricFailed
 from billboards.metrics.judges.answers import Abstention, Answers, question_key
 from billboards.metrics.judges.budget import Budget, Estimate, estimated_tokens
-from billboards.metrics.judges.counting import Tally
 from billboards.metrics.judges.endpoint import Endpoint, Filtered
 from billboards.metrics.judges.parsing import Unreadable
 from billboards.metrics.judges.responses import Answer
 from billboards.metrics.judges.templates import AGAIN, Messages, again
+from billboards.metrics.judges.usage import Tally
 
 Parts = Mapping[str, float]
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from billboards.analyses.suite.open import OpenSuite
 from billboards.analyses.suite.results import Suite, SuiteBoard
 from billboards.analyses.suite.settings import read_suite
 from billboards.board import ImportedColumn, digest
-from billboards.board.scoring import column_key
+from billboards.board.missing_cells import column_key
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Metric, MetricCard
 from billboards.metrics.discovery import is_file

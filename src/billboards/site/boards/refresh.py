@@ -33,7 +33,7 @@ from billboards.site.boards import snapshots
 from billboards.site.boards.document_texts import KeptTexts
 from billboards.site.boards.ladders import climb_board, keep_rungs
 from billboards.site.boards.live import LiveBoard, board_metrics, live_board
-from billboards.site.boards.ranking import rank_by_owner, ranking_options
+from billboards.site.boards.ranking_options import rank_by_owner, ranking_options
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.cache import Shelf
 from billboards.site.campaigns import campaign_records as campaigns

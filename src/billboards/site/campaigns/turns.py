@@ -28,8 +28,8 @@ from billboards.site.campaigns.annotator_records import Annotator
 from billboards.site.campaigns.answer_records import Answer, Assignment, OpenItem
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.campaign_records import ItemRow
+from billboards.site.campaigns.decisions import dropped_rows
 from billboards.site.campaigns.shown_items import Shown, shown_item
-from billboards.site.campaigns.watching import dropped_rows
 from billboards.site.database import trail
 from billboards.site.database.ids import new_id
 from billboards.site.site import Site

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.show.living import ADDRESS
+from billboards.show.browser_charts import ADDRESS
 from billboards.site.boards.masked import Look
 from billboards.site.pages.explorer import PEOPLE
 from billboards.site.pages.instances import CLIPPED

@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from billboards.errors import InvalidSettings, UnknownName
 from billboards.site.accounts.access import require
-from billboards.site.organise.declared import files_fields, shown_values, typed_document
 from billboards.site.organise.pages import mistakes_at, organise_page, refused
+from billboards.site.organise.setting_fields import files_fields, shown_values, typed_document
 from billboards.site.publishing import publications
 from billboards.site.publishing.publication_records import OPEN
 from billboards.site.publishing.publication_routes import archive_response

@@ -11,7 +11,7 @@ from starlette.responses import FileResponse
 from billboards.errors import Gone
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, site_of
-from billboards.site.organise.declared import FilesChanges
+from billboards.site.organise.setting_fields import FilesChanges
 from billboards.site.publishing import publications
 from billboards.site.publishing.publication_records import Publication, State
 from billboards.site.settings import FilesWanted
