@@ -96,9 +96,9 @@ def is_address(source: str | Path) -> bool:
 def site_and_board(address: str) -> tuple[str, str]:
     """The site and the board that an address names, such as https://host/boards/NAME."""
     parts = urlsplit(address)
-    before, found, after = parts.path.partition("/boards/")
+    before, separator, after = parts.path.partition("/boards/")
     name = unquote(after.partition("/")[0])
-    if not parts.hostname or not found or not name:
+    if not parts.hostname or not separator or not name:
         raise InvalidInput(f"{address!r} is no address of a board; give one as in https://HOST/boards/NAME")
     prefix = before.removesuffix("/api/v1")
     return f"{parts.scheme}://{parts.netloc}{prefix}", name

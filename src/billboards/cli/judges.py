@@ -88,7 +88,7 @@ class SpentWithCost(Spent):
 
 def _print_json(answers: Answers | None) -> None:
     spent = () if answers is None else answers.spent()
-    print(json.dumps([asdict(SpentWithCost(**asdict(one), cost=_cost(one))) for one in spent], indent=1))
+    print(json.dumps([asdict(SpentWithCost(**asdict(total), cost=_cost(total))) for total in spent], indent=1))
 
 
 def _print_totals(answers: Answers) -> None:

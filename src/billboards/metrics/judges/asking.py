@@ -127,7 +127,7 @@ class Asking:
         # Some at a time: on a large board all questions together would not fit into memory.
         while some := list(islice(waiting, CHUNK)):
             keys = [question_key(self.endpoint.url, self._request(q, q.messages), q.number) for q in some]
-            at_hand = self.answers.known(keys)
+            at_hand = self.answers.answered(keys)
             missing = [q for key, q in zip(keys, some, strict=True) if key not in at_hand]
             tokens = [self.estimated(question.messages) for question in missing]
             asked += len(missing)

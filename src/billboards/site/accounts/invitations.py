@@ -149,8 +149,8 @@ def _invited(site: Site, line: int, row: Mapping[str, str]) -> Invited:
 
 
 def _with_note(connection: Connection, person: Invited, teams: Sequence[str]) -> Invited:
-    known = accounts.accounts_of_email(connection, person.email)
-    words = [f"{known[0].name} has this address and would move from team {known[0].team}"] if known else []
+    owners = accounts.accounts_of_email(connection, person.email)
+    words = [f"{owners[0].name} has this address and would move from team {owners[0].team}"] if owners else []
     words += [] if person.team in teams else ["new team"]
     words += [f"as {person.role}"] if person.role != "submitter" else []
     return Invited(**{**vars(person), "note": "; ".join(words)})

@@ -102,8 +102,8 @@ class Look:
     @cached_property
     def ranking(self) -> Ranking | None:
         """What the board says now, as far as this audience may hear it."""
-        said = self.live.said
-        return None if said is None else self.masked(said.ranking)
+        latest = self.live.latest
+        return None if latest is None else self.masked(latest.ranking)
 
     @cached_property
     def overrating(self) -> OverratingReport | None:
@@ -135,7 +135,7 @@ class Look:
         masked = self.masked_overrating(report)
         return dict(document) if masked is report else document_of(masked)
 
-    def said(self, snapshot: Snapshot) -> dict[str, Any]:
+    def served_ranking(self, snapshot: Snapshot) -> dict[str, Any]:
         """The ranking of a snapshot as this audience is served it."""
         with self.live.site.database.reading() as connection:
             return self.ranking_document(snapshots.document(connection, snapshot)["ranking"])

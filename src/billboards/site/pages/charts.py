@@ -154,8 +154,8 @@ def axis_names(look: Look, ranking: Ranking) -> list[str]:
 def cost_axes(look: Look) -> list[str]:
     """The costs that at least two generators state, as axes."""
     generators = look.board.generators
-    known = (name for name in COSTS if sum(getattr(generator, name) is not None for generator in generators) > 1)
-    return [f"{COST}{COSTS[name].title}" for name in known]
+    stated = (name for name in COSTS if sum(getattr(generator, name) is not None for generator in generators) > 1)
+    return [f"{COST}{COSTS[name].title}" for name in stated]
 
 
 def read_axes(look: Look, ranking: Ranking, metric: str, query: QueryParams) -> tuple[str, str]:
@@ -205,8 +205,8 @@ def _scatter(look: Look, ranking: Ranking, metric: str, query: QueryParams) -> D
     if across.startswith(COST):
         from billboards.analyses.efficiency import efficiency_chart
 
-        found = cost_of(look, across, up)
-        return lambda theme: efficiency_chart(found, theme)
+        costs = cost_of(look, across, up)
+        return lambda theme: efficiency_chart(costs, theme)
     plotted = plotted_of(look, ranking, across, up)
     drawing = read_drawing(query, plotted.count)
     return lambda theme: scatter_chart(

@@ -134,7 +134,7 @@ def show_metrics(ask: Ask) -> Body:
         context |= {
             "lines": shown.entries,
             "total": len(lines),
-            "found": len(chosen),
+            "chosen": len(chosen),
             "kinds": kinds,
             "kind": kind,
             "find": wanted,

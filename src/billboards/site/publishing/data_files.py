@@ -84,8 +84,8 @@ def score_scripts(look: Look) -> Iterator[str]:
 
 def pairs_script(pairs: Sequence[tuple[str, str]], board: str, reach: Reach) -> str:
     """Where the comparison of each pair lies."""
-    found = ((first, second, reach(_pair(board, first, second))) for first, second in pairs)
-    return _script("pairs", [entry for entry in found if entry[2] is not None])
+    places = ((first, second, reach(_pair(board, first, second))) for first, second in pairs)
+    return _script("pairs", [entry for entry in places if entry[2] is not None])
 
 
 def compared_script(look: Look, reach: Reach) -> str:

@@ -128,12 +128,12 @@ class Mixing:
             return NO_STRAYS
         scores = self.site.cells(self.job.board).load(self.key, [row.version for row in rows])
         sign = 1.0 if program.card.higher_is_better else -1.0
-        batches, known = [], []
+        batches, scored = [], []
         for row in rows:
             batch, positions = cell_batch(self.plan.board, Cell(program, self.key, row))
             batches.append(batch)
-            known.append(sign * scores[row.version][positions])
-        whole, all_known = joined(batches), np.concatenate(known)
+            scored.append(sign * scores[row.version][positions])
+        whole, all_known = joined(batches), np.concatenate(scored)
         wanted = max(PROBED, math.ceil(SHARE * len(tasks[0].batch)) if len(tasks) == 1 else 0)
         few = drawn.permutation(len(whole))[:wanted]
         return Strays(chosen(whole, few), all_known[few])
