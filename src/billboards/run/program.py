@@ -118,21 +118,6 @@ def open_program(
     )
 
 
-def run_program(
-    program: ProgramMetric,
-    batch: Batch,
-    *,
-    listen: Listener | None = None,
-    cancelled: Callable[[], bool] | None = None,
-    quoting: bool = True,
-) -> ProgramRun:
-    """Run a program on one generator's outputs; whatever goes wrong in there is the result, never an exception.
-
-    Without `quoting` the problem holds nothing that the program wrote: it may be a reference that nobody shall see.
-    """
-    return run_rows(program, [batch], listen=listen, cancelled=cancelled, quoting=quoting)[0]
-
-
 def run_rows(
     program: ProgramMetric,
     batches: Sequence[Batch],

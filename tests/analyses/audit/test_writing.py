@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from judge_purse import empty_purse
 from judge_server import JudgeServer, Received, Reply, completion
 from small_audits import FILLER, INSTANCES, Cheating, audit_board
 
@@ -20,7 +21,6 @@ from billboards.board.cells import MemoryCells
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.discovery import metric
 from billboards.metrics.judges import endpoint
-from billboards.metrics.judges.budget import empty_purse
 from billboards.metrics.judges.pace import shared_pace
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from outbox import list_deliveries
 from sqlalchemy import insert, select
 
 from billboards.errors import Gone, UnknownName
 from billboards.site.accounts.records import Account, begin_session
-from billboards.site.admin import deliveries, erasure
+from billboards.site.admin import erasure
 from billboards.site.boards import snapshots
 from billboards.site.database import retention, trail
 from billboards.site.database.engine import Database
@@ -92,7 +93,7 @@ def test_a_notice_that_waits_never_goes(database: Database) -> None:
             connection.execute(insert(outbox).values(**common, state=state, created=at))
     assert sweep(database, retention.notices(BEFORE)).count == 2
     with database.reading() as connection:
-        left = [(one.state, one.created) for one in deliveries.list_deliveries(connection)]
+        left = [(one.state, one.created) for one in list_deliveries(connection)]
     assert left == [("sent", BEFORE), ("waiting", 1.0)]
 
 

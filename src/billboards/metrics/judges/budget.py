@@ -201,11 +201,6 @@ class _Purse:
 _PURSE = _Purse()
 
 
-def empty_purse() -> None:
-    """Count from nothing again."""
-    _PURSE.tokens_in = _PURSE.tokens_out = 0
-
-
 def estimated_tokens(text: str) -> int:
     """How many tokens a text has, about."""
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / BYTES_A_TOKEN)

@@ -214,15 +214,6 @@ def _is_open(invitation: Invitation, now: float) -> bool:
     return invitation.state(now) in ("waiting", "sent")
 
 
-def list_for(site: Site, viewer: Viewer) -> tuple[Invitation, ...]:
-    """Invitations that a viewer may see: an owner all, a lead those to the own team."""
-    own = require(viewer, "own-account")
-    if own.role != "owner":
-        require_lead(viewer)
-    with site.database.reading() as connection:
-        return links.list_invitations(connection, team=None if own.role == "owner" else own.team)
-
-
 def resend(site: Site, viewer: Viewer, invitation_id: int) -> Invitation:
     """Send an invitation again, with a new link; the earlier one no longer works."""
     now = site.clock()

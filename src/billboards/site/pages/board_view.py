@@ -154,8 +154,6 @@ def table_context(
 
 
 _FILTERS = ("domain", "document", "tag", "aggregate", "references", "by", "since", "find")
-#: Those that a choice of columns writes itself.
-_COLUMN_WORDS = ("hide", "pin", "columns")
 #: All words of an address that say what a board's table shows.
 TABLE_WORDS = (*_FILTERS, "sort", "direction", "order", "hide", "pin", "show", "columns", "page")
 
