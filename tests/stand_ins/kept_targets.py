@@ -195,7 +195,7 @@ def settle(path: Path) -> None:
 
 def _searches(home: Path, folder: Path) -> Iterator[Target]:
     board = open_board(folder)
-    search = partial(Extraction(k=2).optimise, Bench(board, MemoryCells()), metric("length"))
+    search = partial(Extraction(k=2).optimise, Bench(board=board, store=MemoryCells()), metric("length"))
     search()
     (path,) = (folder / ".billboards" / "audit").iterdir()
     yield in_place("kept search", path, search)

@@ -32,7 +32,7 @@ class Difference:
     holds: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recomputed:
     """One imported column against own scores."""
 

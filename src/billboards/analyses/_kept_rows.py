@@ -159,7 +159,7 @@ def _moments(rows: Floats) -> Floats:
     return np.stack([mean, np.einsum("ij,ij->i", apart, apart)], axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RankedRows:
     """The columns of a ranking with what is kept of their rows."""
 

@@ -37,7 +37,7 @@ class LayerStanding:
     interval: Interval | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LayerStudy:
     """Every layer of a model on one board, over `n` judged outputs; `best` is the layer whose F1 agrees best."""
 

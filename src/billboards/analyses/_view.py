@@ -141,7 +141,7 @@ def look_at(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgedMatrix:
     """What a ranking looks at: the matrix, people's scores on the same cells, and which rows are judged.
 
@@ -167,7 +167,7 @@ def only_rows(human: Floats, rows: NDArray[np.bool_]) -> Floats:
     return np.where(rows[:, None], human, np.nan) if np.isfinite(human[~rows]).any() else human
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WholeMatrix:
     """A matrix whose scores are read when they are asked for, with people's, of all rows of the board."""
 

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 Method = str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ensemble:
     """A combination of metrics, complete enough to be recomputed from this alone (§2.2).
 
@@ -202,7 +202,7 @@ class Ablation:
     lam: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EnsembleStudy:
     """What each metric is worth to the ensemble.
 

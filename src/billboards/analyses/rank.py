@@ -96,7 +96,7 @@ if TYPE_CHECKING:
 PEARSON = Yardstick()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MetricStanding:
     """One metric's place: its correlation with people, on how many pairs, how sure.
 
@@ -208,7 +208,7 @@ class CommonRanking:
     ensemble: Ensemble | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ranking:
     """What a board says at one moment.
 

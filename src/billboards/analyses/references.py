@@ -50,7 +50,7 @@ class ReferencePoint:
     subsets: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReferenceEffect:
     """Correlation of each reference-based metric as references are added (Fig. 3), beside reference-free ones."""
 

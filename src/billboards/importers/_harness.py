@@ -41,7 +41,7 @@ class Sample:
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Samples:
     """Samples of all models, as they are read; mistakes go to `problems` with file and line."""
 

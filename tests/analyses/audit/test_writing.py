@@ -44,7 +44,7 @@ def write(received: Received) -> Reply:
 
 
 def test_the_best_of_what_the_model_writes_is_judged(writer: JudgeServer) -> None:
-    bench = Bench(audit_board(), MemoryCells())
+    bench = Bench(board=audit_board(), store=MemoryCells())
     found = Writing(3).optimise(bench, Cheating())
     assert found.texts == (" ".join([FILLER[0]] * 30),) * INSTANCES
     assert len(writer.received) == 3 * INSTANCES
@@ -64,7 +64,7 @@ def test_the_best_of_what_the_model_writes_is_judged(writer: JudgeServer) -> Non
 
 def test_what_is_written_beats_every_machine_and_people_can_be_asked(writer: JudgeServer) -> None:
     board = replace(audit_board(), input_language="de")
-    bench = Bench(board, MemoryCells())
+    bench = Bench(board=board, store=MemoryCells())
     optimisers = optimisers_for(bench, program(Cheating()), Search(written=2))
     audit = attack_metric(bench, program(Cheating()), optimisers, [metric("chrF")], draws=50).audit
     assert [attack.method for attack in audit.attacks] == ["write", "rerank"]
@@ -77,12 +77,12 @@ def test_an_answer_that_cannot_be_read_is_no_candidate(writer: JudgeServer) -> N
         return completion("I'd rather not") if received.texts["attempt"] == 2 else write(received)
 
     writer.answer = sometimes
-    found = Writing(2).optimise(Bench(audit_board(), MemoryCells()), Cheating())
+    found = Writing(2).optimise(Bench(board=audit_board(), store=MemoryCells()), Cheating())
     assert found.texts == (" ".join([FILLER[0]] * 10),) * INSTANCES
 
 
 def test_without_an_endpoint_nothing_is_asked(judge_environment: None) -> None:
-    bench = Bench(audit_board(), MemoryCells())
+    bench = Bench(board=audit_board(), store=MemoryCells())
     with pytest.raises(MissingPart, match="set BILLBOARDS_JUDGE_URL"):
         Writing(1).optimise(bench, Cheating())
     with pytest.raises(InvalidInput, match="chrF needs references"):

@@ -49,7 +49,7 @@ class Budget:
             )
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Bench:
     """A board at hand, with what it takes to score on it."""
 

@@ -63,7 +63,9 @@ class Writing:
         texts = best_candidates(bench, metric, candidates)
         how = f"{model}, told to please the metric, the best of {self.count} outputs"
         pairs = bench.budget.spent - spent
-        return Optimised("write", how, texts, pairs, random_texts=random_candidates(bench, candidates))
+        return Optimised(
+            method="write", how=how, texts=texts, pairs=pairs, random_texts=random_candidates(bench, candidates)
+        )
 
 
 def _named(variable: str) -> str:

@@ -215,9 +215,9 @@ def _on_columns(
         cells = [result.cell(SuiteRow(row.name, block), column) for block in row.blocks]
         for block, cell in zip(row.blocks, cells, strict=True):
             if cell is None or not cell.measures:
-                yield MetricOnColumn(column, block, reason=None if cell is None else cell.reason)
+                yield MetricOnColumn(column=column, block=block, reason=None if cell is None else cell.reason)
                 continue
-            entry = MetricOnColumn(column, block, cell.measures, cell.n)
+            entry = MetricOnColumn(column=column, block=block, measures=cell.measures, n=cell.n)
             if ranked is not None and len(parts) == 1:
                 entry = _as_ranked(entry, row, parts[0][0], chosen, ranked, draws, seed, sides)
                 if entry.rank is not None:

@@ -166,7 +166,7 @@ def _cell(row: SuiteRow, column: SuiteColumn, group: Sequence[_Part], chosen: Se
     if len(present) < len(group):
         lacking = next(part for part, entry in zip(group, measured, strict=True) if entry is None)
         reason = _why(row, lacking.member, chosen)
-        return SuiteCell(row.metric, column.key, row.block, reason=reason)
+        return SuiteCell(metric=row.metric, column=column.key, block=row.block, reason=reason)
     weights = list(column.weights.values())
     statistics = [name for name in present[0].measures if all(name in entry.measures for entry in present)]
     measures = {name: _mean([entry.measures[name] for entry in present], weights) for name in statistics}

@@ -113,7 +113,7 @@ def next_item(site: Site, participant: Participant) -> Turn:
     campaign, who = participant.campaign, participant.annotator
     page = first_page(site, participant)
     if page is not None:
-        return Turn("consent" if page == "consent" else "survey", progress(site, participant), page=page)
+        return Turn(state="consent" if page == "consent" else "survey", progress=progress(site, participant), page=page)
     if review_due(site, campaign.id, who.id):
         review_campaign(site, campaign.id)
     if campaign.plan.schedule == "adaptive":

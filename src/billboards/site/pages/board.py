@@ -142,9 +142,9 @@ def _moved(look: Look) -> dict[str, Any] | None:
         return None
     moves = [
         Move(
-            move["name"],
-            move["before"],
-            move["after"],
+            name=move["name"],
+            before=move["before"],
+            after=move["after"],
             new=move["change"] == "new",
             gone=move["change"] == "gone",
             among=tuple(move["among"]) if "among" in move else None,
