@@ -125,7 +125,17 @@ class View:
 def look_at(
     board: Board, *, aggregate: str | None = None, part: Slice | None = None, scoring: Scoring | None = None
 ) -> View:
-    """A board as its owner looks at it, with what is kept in its folder."""
+    """A board as its owner looks at it, with what is kept in its folder.
+
+    board: the board, which may lie in a folder
+    aggregate: the aggregate or dimension of judgments to look at; by default the one that ranks the board
+    part: only these instances; by default all
+    scoring: how missing cells are computed
+
+    Example:
+
+        look_at(bb.open("my-board"), aggregate="adequacy")
+    """
     from billboards.analyses._archive import Archive
     from billboards.board.cells import SqliteCells
 

@@ -372,7 +372,14 @@ def _each_once(names: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def open_suite(path: str | Path) -> OpenSuite:
-    """The suite in a TOML file, with its boards."""
+    """The suite in a TOML file, with its boards.
+
+    path: the suite's file
+
+    Example:
+
+        bb.open_suite("suite.toml")
+    """
     return opened(read_suite(path))
 
 
