@@ -35,7 +35,7 @@ from billboards.analyses.suite.advice import (
 from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.evidence import BoardAgreement, Evidence
-from billboards.board.scoring import compute_cells, missing_cells
+from billboards.board.missing_cells import compute_cells, missing_cells
 from billboards.metrics.executor import InProcess
 
 Floats = NDArray[np.float64]

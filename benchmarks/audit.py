@@ -49,7 +49,7 @@ def measure(board: Board, instances: int, k: int, most: int) -> None:
     board = replace(board, instances=board.instances[:instances], rows=(), home=None)
     metric = bb.metric("source-cosine")
     metric.score_batch(bb.Batch(["warm"], [], ["up"]))
-    bench = Bench(board, MemoryCells())
+    bench = Bench(board=board, store=MemoryCells())
     # The plain loop first: what the batched one leaves in memory would help it.
     start = time.perf_counter()
     plain = plain_loop(board, metric, k)

@@ -186,7 +186,7 @@ def study_board(data: Path, part: str) -> None:
     import billboards as bb
     from billboards.analyses._archive import home_of
     from billboards.analyses._view import judged_matrix
-    from billboards.board.scoring import score_board
+    from billboards.board.missing_cells import score_board
     from billboards.metrics.neural.bertscore import BERTScore
     from billboards.run.local import executor
 

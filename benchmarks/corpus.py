@@ -25,7 +25,7 @@ from measuring import shared_data
 import billboards as bb
 from billboards.board.cells import MemoryCells
 from billboards.board.corpus import CorpusColumn, corpus_values
-from billboards.board.scoring import column_key, score_board
+from billboards.board.missing_cells import column_key, score_board
 from billboards.metrics.executor import InProcess
 
 DRAWS = 1000

@@ -26,7 +26,7 @@ from billboards.analyses._families import TRIED, Learning, learning_of
 from billboards.analyses._view import judged_matrix, only_rows
 from billboards.board import Slice
 from billboards.board.cells import MemoryCells
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.ensembles import FAMILIES
 from billboards.ensembles._choosing import choose_family
 from billboards.ensembles._held_out import SCHEMES, Judged, fit_family, parts_of, pearson, predict_held_out

@@ -138,7 +138,7 @@ def bleu_peer(root: Path) -> dict[str, Any]:
 def _from_kept_cells(root: Path, scores: dict[str, list[float]]) -> float:
     import billboards as bb
     from billboards.analyses._archive import home_of
-    from billboards.board.scoring import column_key
+    from billboards.board.missing_cells import column_key
 
     board = bb.open(root)
     key = column_key(board, bb.metric("BLEU"), board.references)

@@ -28,7 +28,7 @@ from synthetic import sentence, write_board
 
 if TYPE_CHECKING:
     from billboards.site.accounts.access import Viewer
-    from billboards.site.campaigns.annotating import Participant
+    from billboards.site.campaigns.annotator_work import Participant
     from billboards.site.site import Site
     from billboards.site.submissions.records import Entry
 
@@ -220,7 +220,7 @@ class Soak:
 
     def _begin_campaign(self) -> None:
         from billboards.campaigns.plan import CampaignPlan
-        from billboards.site.campaigns.annotating import enter
+        from billboards.site.campaigns.annotator_work import enter
         from billboards.site.campaigns.annotators import invite
         from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
 
@@ -236,7 +236,7 @@ class Soak:
         answer_id = str(UUID(int=self.random.getrandbits(128)))
 
         def answer() -> None:
-            from billboards.site.campaigns.annotating import next_item, submit_answer
+            from billboards.site.campaigns.annotator_work import next_item, submit_answer
 
             turn = next_item(self.web, self.people[who])
             if turn.item is None:

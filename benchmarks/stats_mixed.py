@@ -31,7 +31,7 @@ from billboards.analyses._view import judged_matrix
 from billboards.analyses.overrating import rows_compared
 from billboards.board.cells import MemoryCells
 from billboards.board.matrix import board_scores
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.metrics.bleu import BLEU
 from billboards.metrics.chrf import ChrFPlusPlus
 from billboards.metrics.executor import InProcess

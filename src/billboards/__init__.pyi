@@ -36,13 +36,13 @@ from billboards.analyses.spans import spans as spans
 from billboards.analyses.suite.open import open_suite as open_suite
 from billboards.analyses.trust import trust as trust
 from billboards.analyses.watch import watch as watch
+from billboards.api.board_scores import score as score
 from billboards.api.boards import get as get
 from billboards.api.boards import import_board as import_board
 from billboards.api.boards import open as open
 from billboards.api.boards import save as save
-from billboards.api.scoring import score as score
+from billboards.api.claims import verify as verify
 from billboards.api.texts import score_texts as score_texts
-from billboards.api.verifying import verify as verify
 from billboards.board import Board as Board
 from billboards.board import Generator as Generator
 from billboards.board import Instance as Instance

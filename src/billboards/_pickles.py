@@ -46,7 +46,14 @@ _SCALARS = (str, bytes, int, float, bool, type(None))
 
 
 def read_pickle(path: Path) -> Any:
-    """The value in a pickle of plain data, also gzipped; any other pickle is refused, and nothing of it is run."""
+    """The value in a pickle of plain data, also gzipped; any other pickle is refused, and nothing of it is run.
+
+    path: the file
+
+    Example:
+
+        read_pickle(source / "scores.pkl")
+    """
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ImportRefused(f"{path}: is larger than {MOST_BYTES:,} bytes, the most that is read of a pickle")

@@ -126,7 +126,14 @@ class Problems(list[Problem]):
 
 
 def refuse_errors(problems: Problems) -> None:
-    """Raise with the first mistakes of a source, if there are any."""
+    """Raise with the first mistakes of a source, if there are any.
+
+    problems: what was collected while reading
+
+    Example:
+
+        refuse_errors(problems)
+    """
     if not problems.errors:
         return
     first = "; ".join(str(problem).replace(": error:", ":") for problem in problems.errors[:3])
@@ -150,7 +157,15 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes:
 
 
 def read_source(path: Path, *, most: int | None = None) -> bytes:
-    """A source file's bytes, unpacked when gzipped; an absent, unreadable or empty file is refused."""
+    """A source file's bytes, unpacked when gzipped; an absent, unreadable or empty file is refused.
+
+    path: the file
+    most: the most bytes that it may have, unpacked; by default any number
+
+    Example:
+
+        read_source(source / "judgments.csv.gz")
+    """
     try:
         raw = read_bytes(path, most=most)
     except FileNotFoundError as error:
@@ -255,6 +270,17 @@ def json_lines(
     """The objects of a JSON-lines file with their line numbers; `nan` admits a bare NaN, as some data sets write.
 
     Of a line of more than `longest` characters nothing is read but its length.
+
+    raw: the file's bytes
+    name: what the file is called in mistakes
+    problems: where mistakes are collected
+    nan: admit a bare NaN
+    first: the number of the first line
+    longest: the most characters of a line that is read
+
+    Example:
+
+        for line, item in json_lines(read_source(path), str(path), problems): ...
     """
     decode = (_WITH_NAN if nan else _STRICT).decode
     for number, line in numbered_lines(raw, name, problems, first=first):
@@ -467,7 +493,16 @@ def _parquet(path: Path) -> Table:
 
 
 def read_columns(path: Path, header: Sequence[str], problems: Problems) -> list[tuple[int, list[str]]]:
-    """The lines below a header, cells separated by blanks; lines of another width become problems."""
+    """The lines below a header, cells separated by blanks; lines of another width become problems.
+
+    path: the file
+    header: the names that its first line must have
+    problems: where mistakes are collected
+
+    Example:
+
+        rows = read_columns(path, ("SYS", "SCORE"), problems)
+    """
     raw = read_source(path)
     lines = ((number, line.split()) for number, line in numbered_lines(raw, str(path), problems) if line.strip())
     _, columns = next(lines, (0, []))
@@ -485,7 +520,17 @@ def read_columns(path: Path, header: Sequence[str], problems: Problems) -> list[
 
 
 def read_number(text: str, what: str, where: str, line: int | None, problems: Problems) -> float:
-    """A number from a file; NaN where the source says there is none."""
+    """A number from a file; NaN where the source says there is none.
+
+    text: what is written
+    what: what the number is, as "score"
+    where, line: the file and the line, for the mistake
+    problems: where mistakes are collected
+
+    Example:
+
+        read_number(cells["score"], "score", str(path), line, problems)
+    """
     try:
         value = float(text)
     except ValueError:

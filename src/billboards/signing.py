@@ -95,8 +95,8 @@ def canonical(document: Mapping[str, Any]) -> bytes:
 
 def document_digest(document: Mapping[str, Any]) -> str:
     """The SHA-256 of a document's canonical text; whether its board is a draft now is no part of it."""
-    said = {key: value for key, value in document.items() if key != DRAFT}
-    return hashlib.sha256(canonical(said)).hexdigest()
+    lasting = {key: value for key, value in document.items() if key != DRAFT}
+    return hashlib.sha256(canonical(lasting)).hexdigest()
 
 
 def key_id(public_key: str) -> str:

@@ -44,12 +44,70 @@ def _generator(
 #: Two metrics with references, one without, one mere statistic, and one that has no correlation.
 METRICS = (
     MetricStanding(
-        "COMET", "imported:11", 1, 0.551, 300, (0.5, 0.6), BOTH, "imported", "wmt20-comet", False, cluster=1
+        name="COMET",
+        signature="imported:11",
+        rank=1,
+        correlation=0.551,
+        n=300,
+        interval=(0.5, 0.6),
+        references=BOTH,
+        origin="imported",
+        source_name="wmt20-comet",
+        reference_free=False,
+        cluster=1,
     ),
-    MetricStanding("COMET-QE", "imported:22", 2, 0.541, 300, (0.49, 0.59), (), "imported", None, True, cluster=1),
-    MetricStanding("BLEU", "BLEU|tokenize:13a", 3, 0.3, 300, (0.25, 0.35), BOTH, "own", None, False, cluster=2),
-    MetricStanding("length", "length|1", None, -0.05, 300, (-0.1, 0.0), (), "own", None, True, is_statistic=True),
-    MetricStanding("METEOR", "imported:33", None, None, 0, None, BOTH, "imported", None, False, reason="no scores"),
+    MetricStanding(
+        name="COMET-QE",
+        signature="imported:22",
+        rank=2,
+        correlation=0.541,
+        n=300,
+        interval=(0.49, 0.59),
+        references=(),
+        origin="imported",
+        source_name=None,
+        reference_free=True,
+        cluster=1,
+    ),
+    MetricStanding(
+        name="BLEU",
+        signature="BLEU|tokenize:13a",
+        rank=3,
+        correlation=0.3,
+        n=300,
+        interval=(0.25, 0.35),
+        references=BOTH,
+        origin="own",
+        source_name=None,
+        reference_free=False,
+        cluster=2,
+    ),
+    MetricStanding(
+        name="length",
+        signature="length|1",
+        rank=None,
+        correlation=-0.05,
+        n=300,
+        interval=(-0.1, 0.0),
+        references=(),
+        origin="own",
+        source_name=None,
+        reference_free=True,
+        is_statistic=True,
+    ),
+    MetricStanding(
+        name="METEOR",
+        signature="imported:33",
+        rank=None,
+        correlation=None,
+        n=0,
+        interval=None,
+        references=BOTH,
+        origin="imported",
+        source_name=None,
+        reference_free=False,
+        reason="no scores",
+    ),
 )
 
 #: Four machines, two of them tied, and one human generator.
@@ -88,40 +146,46 @@ RANKING = Ranking(
 )
 
 STUDY = EnsembleStudy(
-    ENSEMBLE,
-    (
+    ensemble=ENSEMBLE,
+    ablations=(
         Ablation("COMET-QE", 0.575, {"COMET": 3.9, "BLEU": -0.2}, 3.65),
         Ablation("COMET", 0.611, {"COMET-QE": 5.5, "BLEU": 0.1}, 1.6),
     ),
-    {"COMET": -0.006, "COMET-QE": 0.03, "BLEU": 0.0, "METEOR": None},
-    ("COMET", "COMET-QE", "BLEU"),
-    ((1.0, 0.67, 0.58), (0.67, 1.0, 0.38), (0.58, 0.38, 1.0)),
+    gains={"COMET": -0.006, "COMET-QE": 0.03, "BLEU": 0.0, "METEOR": None},
+    names=("COMET", "COMET-QE", "BLEU"),
+    correlations=((1.0, 0.67, 0.58), (0.67, 1.0, 0.38), (0.58, 0.38, 1.0)),
 )
 
 
 #: TER favours people, COMET neither, BLEU machines; Prism-ref could not be measured.
 OVERRATING = OverratingReport(
-    "tiny",
-    "Human-B",
-    ("Human-A",),
-    "mqm",
-    (
-        OverratingEstimate("BLEU", "imported:44", 0.62, 0.0122, (0.6, 0.64), 900, 100),
-        OverratingEstimate("COMET", "imported:11", 0.02, 0.0669, (-0.09, 0.13), 900, 100),
-        OverratingEstimate("TER", "imported:55", -0.58, 0.0851, (-0.72, -0.44), 900, 100),
+    board="tiny",
+    human="Human-B",
+    references=("Human-A",),
+    aggregate="mqm",
+    metrics=(
+        OverratingEstimate(
+            name="BLEU", signature="imported:44", beta0=0.62, se=0.0122, interval90=(0.6, 0.64), n=900, instances=100
+        ),
+        OverratingEstimate(
+            name="COMET", signature="imported:11", beta0=0.02, se=0.0669, interval90=(-0.09, 0.13), n=900, instances=100
+        ),
+        OverratingEstimate(
+            name="TER", signature="imported:55", beta0=-0.58, se=0.0851, interval90=(-0.72, -0.44), n=900, instances=100
+        ),
     ),
-    {"Prism-ref": "scored only against Human-B itself; score it against Human-A"},
+    missing={"Prism-ref": "scored only against Human-B itself; score it against Human-A"},
 )
 
 
 EFFECT = ReferenceEffect(
-    "tiny",
-    "mqm",
-    7,
-    {
+    board="tiny",
+    aggregate="mqm",
+    seed=7,
+    curves={
         "BLEU": (ReferencePoint(1, 0.25, 0.22, 0.28, 2), ReferencePoint(2, 0.3, 0.3, 0.3, 1)),
         "COMET": (ReferencePoint(1, 0.5, 0.49, 0.51, 2), ReferencePoint(2, 0.551, 0.551, 0.551, 1)),
     },
-    {"COMET-QE": 0.541},
-    {"METEOR": "no scores"},
+    reference_free={"COMET-QE": 0.541},
+    missing={"METEOR": "no scores"},
 )

@@ -15,7 +15,7 @@ from billboards.board import Board, Generator, ImportedColumn, Slice, human_scor
 from billboards.board.cells import MemoryCells
 from billboards.board.folder import open_board
 from billboards.board.matrix import SHARE, board_scores
-from billboards.board.scoring import chosen_metrics, score_board
+from billboards.board.missing_cells import chosen_metrics, score_board
 from billboards.board.writing import write_board
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess

@@ -12,7 +12,7 @@ from billboards.analyses.overrating import human_generators, measure_overrating,
 from billboards.board import ImportedColumn, human_scores
 from billboards.board.cells import MemoryCells
 from billboards.board.matrix import board_scores
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.errors import InvalidInput, UnknownName
 from billboards.metrics.executor import InProcess
 from billboards.stats.overrating import overrating, overrating_crossed

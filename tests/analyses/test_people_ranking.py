@@ -17,7 +17,7 @@ from billboards.analyses.rank import Ranking, generator_table, rank_board, rank_
 from billboards.board import Aggregate, Board, Dimension, Generator, ImportedColumn, Slice, row_of
 from billboards.board.cells import MemoryCells
 from billboards.board.judgments import JudgmentColumns
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.board.writing import write_board
 from billboards.cli.main import main
 from billboards.errors import NotEnoughData, UnknownName

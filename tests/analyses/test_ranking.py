@@ -22,7 +22,7 @@ from billboards.board import (
 )
 from billboards.board.cells import MemoryCells
 from billboards.board.judgments import JudgmentColumns
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.errors import InvalidInput, UnknownName
 from billboards.metrics.executor import InProcess
 

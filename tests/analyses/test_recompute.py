@@ -11,11 +11,11 @@ import pytest
 from small_boards import Errors, Overlap, small_board
 
 import billboards as bb
-from billboards.analyses._recompute import recompute
+from billboards.analyses._imported_scores import recompute
 from billboards.board import Board, ImportedColumn
 from billboards.board.cells import MemoryCells
 from billboards.board.matrix import board_scores
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import metric, metric_names
 from billboards.metrics.executor import InProcess

@@ -162,7 +162,18 @@ def test_a_ranking_alone_makes_a_page_without_the_sections_it_lacks() -> None:
 def test_twenty_generators_and_sixteen_metrics_make_less_than_a_megabyte() -> None:
     names = tuple(f"metric-{k:02}" for k in range(16))
     metrics = tuple(
-        MetricStanding(name, f"imported:{name}", k + 1, 0.6 - k / 50, 16000, (0.1, 0.7), (), "own", None, False)
+        MetricStanding(
+            name=name,
+            signature=f"imported:{name}",
+            rank=k + 1,
+            correlation=0.6 - k / 50,
+            n=16000,
+            interval=(0.1, 0.7),
+            references=(),
+            origin="own",
+            source_name=None,
+            reference_free=False,
+        )
         for k, name in enumerate(names)
     )
     scores = {name: 0.5 + k / 100 for k, name in enumerate(names)}

@@ -14,7 +14,7 @@ from billboards.analyses._view import judged_matrix
 from billboards.analyses.sensitivity import measure_sensitivity, values_table
 from billboards.board import Judgments
 from billboards.board.cells import MemoryCells
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.errors import NotEnoughData
 from billboards.metrics.executor import InProcess
 from billboards.stats.correlation import pearson

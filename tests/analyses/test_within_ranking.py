@@ -164,8 +164,8 @@ def test_annotators_are_measured_within_items_too() -> None:
 
 def test_a_sentinel_above_every_metric_is_said_to_fall(two_leaders: Ranking) -> None:
     lines = (
-        ReferenceLine("output only", "sentinel", 0.99, 240, "surface", within=0.01),
-        ReferenceLine("input only", "sentinel", 0.995, 240, "surface"),
+        ReferenceLine(name="output only", kind="sentinel", correlation=0.99, n=240, summary="surface", within=0.01),
+        ReferenceLine(name="input only", kind="sentinel", correlation=0.995, n=240, summary="surface"),
     )
     table = lines_table(replace(two_leaders, lines=lines))
     best = max(m.within or 0 for m in two_leaders.metrics)
@@ -187,7 +187,9 @@ def test_where_judgments_are_hidden_it_is_rounded_like_the_pooled_one() -> None:
     kept_back = replace(HIDDEN, rungs={"a": Rung(value=0.5, improves=False)})
     again = {m.name: m for m in disclosed_metrics(exact, kept_back)}
     assert (again["a"].within, again["a"].within_interval) == (None, None)
-    (line,) = disclosed_lines([ReferenceLine("length", "sentinel", 0.12345, 400, "", within=-0.5678)], HIDDEN)
+    (line,) = disclosed_lines(
+        [ReferenceLine(name="length", kind="sentinel", correlation=0.12345, n=400, summary="", within=-0.5678)], HIDDEN
+    )
     assert (line.correlation, line.within) == (0.12, -0.57)
 
 

@@ -19,7 +19,7 @@ from small_boards import Errors, Overlap
 from billboards.board import Board, Generator, Instance, Reference, row_of
 from billboards.board.cells import FILE, CellStore, MemoryCells, SqliteCells
 from billboards.board.corpus import CorpusColumn, corpus_values
-from billboards.board.scoring import column_key, score_board
+from billboards.board.missing_cells import column_key, score_board
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Metric, MetricCard, SystemMetric
 from billboards.metrics.corpus import mean_values

@@ -16,7 +16,7 @@ from billboards.board import Board, ImportedColumn
 from billboards.board.cells import MemoryCells
 from billboards.board.folder import open_board
 from billboards.board.matrix import board_scores
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.board.writing import write_board
 from billboards.metrics.executor import InProcess
 from billboards.show.latex import to_latex

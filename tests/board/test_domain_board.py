@@ -237,8 +237,23 @@ def test_texts_are_loaded_once() -> None:
 
 def ensemble(references: tuple[str, ...], version: int = 1) -> Ensemble:
     return Ensemble(
-        "wmt20-zh-en", "v", version, references, 1.0, None, 3, {}, {}, {}, {}, 0.0, None, 0, "mqm", ()
-    )  # fmt: skip
+        board="wmt20-zh-en",
+        board_version="v",
+        version=version,
+        references=references,
+        lam=1.0,
+        lam_range=None,
+        k=3,
+        weights={},
+        centres={},
+        scales={},
+        signatures={},
+        intercept=0.0,
+        correlation=None,
+        n=0,
+        aggregate="mqm",
+        candidates=(),
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from small_boards import Broken, Characters, Errors, Overlap, small_board
 
-from billboards.board import Board, Generator, Instance, row_of, scoring
+from billboards.board import Board, Generator, Instance, missing_cells, row_of
 from billboards.board.cells import MemoryCells, SqliteCells
 from billboards.board.matrix import board_scores
-from billboards.board.scoring import Progress, column_key, score_board
+from billboards.board.missing_cells import Progress, column_key, score_board
 from billboards.metrics.executor import Executor, InProcess, Result, Task
 from billboards.run.local import LocalPool
 
@@ -109,11 +109,11 @@ def test_a_metric_that_fails_is_named_with_its_generator_and_the_others_go_on() 
 def test_parts_that_finish_in_any_order_end_in_the_right_place(
     executor: Executor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(scoring, "CHUNK", 5)
+    monkeypatch.setattr(missing_cells, "CHUNK", 5)
     board = small_board(instances=23)
     whole, parts = MemoryCells(), SqliteCells(tmp_path)
     score_board(board, parts, METRICS, executor)
-    monkeypatch.setattr(scoring, "CHUNK", 1000)
+    monkeypatch.setattr(missing_cells, "CHUNK", 1000)
     score_board(board, whole, METRICS, InProcess())
     np.testing.assert_array_equal(board_scores(board, parts).values, board_scores(board, whole).values)
 

@@ -11,8 +11,8 @@ import pytest
 
 import billboards as bb
 from billboards.analyses._archive import home_of
-from billboards.board import scoring
-from billboards.board.scoring import Progress, column_key, score_board
+from billboards.board import missing_cells
+from billboards.board.missing_cells import Progress, column_key, score_board
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.run.local import executor
 
@@ -62,7 +62,7 @@ def test_all_generators_are_scored_in_one_call_and_a_second_run_finds_nothing_to
 
 
 def test_a_large_board_is_scored_in_several_calls(board: bb.Board, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "TOGETHER", 4)
+    monkeypatch.setattr(missing_cells, "TOGETHER", 4)
     assert score_board(board, home_of(board).cells, [Together()], executor(1)).computed == 3
     assert [len(call) for call in CALLS] == [2, 1]
 

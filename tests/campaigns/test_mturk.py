@@ -20,14 +20,14 @@ def _write(folder: Path, *rows: str) -> Path:
 def test_a_batch_gives_who_when_and_what(tmp_path: Path) -> None:
     row = 'h1,a1,w1,Approved,Sat Nov 14 09:30:00 PST 2020,41,seg-7,4,"yes, good"'
     (found,) = read_batch(_write(tmp_path, row))
-    assert (found.task, found.worker, found.seconds, found.was_rejected) == ("h1", "w1", 41.0, False)
+    assert (found.task, found.worker, found.seconds, found.status) == ("h1", "w1", 41.0, "Approved")
     assert found.submitted == datetime(2020, 11, 14, 17, 30, tzinfo=UTC)
     assert (found.inputs, found.answers) == ({"id": "seg-7"}, {"overall": "4", "note": "yes, good"})
 
 
 def test_what_was_not_answered_is_absent(tmp_path: Path) -> None:
     (found,) = read_batch(_write(tmp_path, "h1,a1,w1,Rejected,,,seg-7,,"))
-    assert (found.answers, found.submitted, found.seconds, found.was_rejected) == ({}, None, None, True)
+    assert (found.answers, found.submitted, found.seconds, found.status) == ({}, None, None, "Rejected")
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,12 @@ def test_a_campaign_with_a_kind_from_outside_runs_to_a_closed_result(tmp_path: P
     program = f"""
         import base64, hashlib, json, re
         from pathlib import Path
-        from campaign_sites import campaign_site
+        from campaign_sites import campaign_judgments, campaign_site
         from billboards.campaigns.preview import preview
         from billboards.campaigns.template_files import open_template
         from billboards.site.boards.live import live_board
         from billboards.site.campaigns.lifecycle import close_campaign
-        from billboards.site.campaigns.results import campaign_answers, campaign_judgments, campaign_results
+        from billboards.site.campaigns.results import campaign_answers, campaign_results
 
         home = Path({str(tmp_path)!r})
         ferry = campaign_site(home / "site")
@@ -84,7 +84,7 @@ def test_a_campaign_with_a_kind_from_outside_runs_to_a_closed_result(tmp_path: P
             "exported": [line.answers["quality"] for line in campaign_answers(site, owner, campaign.id)],
             "download": '"quality": 4' in ferry.read(ferry.home(campaign) + "/answers.jsonl"),
             "mean": [one.mean for one in campaign_results(site, owner, campaign.id).estimates],
-            "judgments": len(campaign_judgments(site, owner, campaign.id)),
+            "judgments": len(campaign_judgments(site, campaign.id)),
             "ranks": live_board(site, "ferry", audience="owners").board.ranks,
         }}
         site.close()

@@ -35,7 +35,7 @@ from billboards.site.accounts.access import local_viewer
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.boards.refresh import is_due
-from billboards.site.campaigns.annotating import enter, next_item, submit_answer
+from billboards.site.campaigns.annotator_work import enter, next_item, submit_answer
 from billboards.site.campaigns.annotators import invite
 from billboards.site.campaigns.lifecycle import close_campaign, create_campaign, open_campaign
 from billboards.site.campaigns.results import campaign_answers

@@ -13,7 +13,7 @@ from billboards.board.writing import write_board
 from billboards.cli.campaign_tables import effect_table
 from billboards.cli.main import main
 from billboards.show.terminal import tables_text
-from billboards.site.campaigns.annotating import enter, next_item, submit_answer
+from billboards.site.campaigns.annotator_work import enter, next_item, submit_answer
 from billboards.site.campaigns.lifecycle import SourceChange
 from billboards.site.site import open_site
 

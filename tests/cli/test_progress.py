@@ -13,14 +13,14 @@ import pytest
 from small_boards import small_board
 
 import billboards as bb
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.cli.main import main
 from billboards.site.admin.backup import back_up, restore
 from billboards.site.site import open_site
 
 STEPS = """
 import time
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.cli.progress import scoring_progress
 with scoring_progress("importing") as show:
     time.sleep({wait})

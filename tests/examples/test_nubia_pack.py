@@ -21,7 +21,7 @@ from billboards.run.manifest import read_manifest
 from billboards.run.packs import build_pack, open_pack
 from billboards.run.program import given_files, open_program
 from billboards.run.sandbox import sandbox_available
-from billboards.run.scores_file import parse_scores
+from billboards.run.score_lines import parse_scores
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 transformers = pytest.importorskip("transformers", reason="install 'billboards[neural]'")

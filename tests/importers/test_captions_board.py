@@ -11,7 +11,7 @@ import pytest
 from sacrebleu.metrics import bleu, chrf
 
 import billboards as bb
-from billboards.analyses._recompute import recompute
+from billboards.analyses._imported_scores import recompute
 from billboards.board import Board
 from billboards.board.writing import write_board
 from billboards.importers.billboard import billboard

@@ -9,7 +9,7 @@ import pytest
 import sacrebleu.metrics.bleu as sacre
 
 from billboards.board import Board, Generator, Instance, Reference, row_of
-from billboards.board.scoring import chosen_metrics, named_metrics
+from billboards.board.missing_cells import chosen_metrics, named_metrics
 from billboards.errors import MissingPart
 from billboards.metrics import bleu
 from billboards.metrics.base import Batch, score_checked

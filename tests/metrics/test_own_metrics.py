@@ -17,7 +17,7 @@ from small_suites import SUITE, written_suite
 
 import billboards as bb
 from billboards.analyses._archive import home_of
-from billboards.board.scoring import column_key
+from billboards.board.missing_cells import column_key
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, UnknownName
 from billboards.metrics.bleu import BLEU

@@ -17,7 +17,7 @@ from billboards.analyses.rank import RankingOptions, rank_board
 from billboards.board.cells import MemoryCells, SqliteCells
 from billboards.board.folder import open_board
 from billboards.board.matrix import board_scores
-from billboards.board.scoring import column_key, score_board
+from billboards.board.missing_cells import column_key, score_board
 from billboards.board.writing import write_board
 from billboards.errors import InvalidInput, MetricFailed, UnknownName
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard, score_checked

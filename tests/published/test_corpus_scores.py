@@ -24,7 +24,7 @@ import billboards as bb
 from billboards.board import Board, Generator, Instance, Reference, row_of
 from billboards.board.cells import MemoryCells
 from billboards.board.corpus import CorpusColumn, corpus_values
-from billboards.board.scoring import column_key, score_board
+from billboards.board.missing_cells import column_key, score_board
 from billboards.metrics.executor import InProcess
 
 KEPT = json.loads(Path(__file__).with_name("sacrebleu_corpora.json").read_text("utf-8"))

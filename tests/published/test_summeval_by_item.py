@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 import billboards as bb
-from billboards.analyses.suite.measuring import load_columns, people_say
+from billboards.analyses.suite.dimension_agreement import load_columns, people_say
 from billboards.analyses.suite.open import OpenSuite, opened
 from billboards.analyses.suite.results import Block, Suite, SuiteBoard, SuiteResult
 

@@ -37,7 +37,7 @@ from small_sites import make_board
 from verified_boards import edit_scores
 
 import billboards as bb
-from billboards.api import verifying
+from billboards.api import claims
 from billboards.cli.main import main
 from billboards.show.documents import document_of
 from billboards.signing import document_digest, key_id, new_private_key, public_key_of, read_signed, sign
@@ -310,7 +310,7 @@ def test_nothing_of_an_archive_lands_outside_and_no_link_is_followed(
     with zipfile.ZipFile(archive, "a") as packing:
         packing.writestr("../outside.txt", "here")
         packing.writestr("ferry/../../outside.txt", "here")
-    folder = verifying.unpacked_board(archive, tmp_path / "a" / "b")
+    folder = claims.unpacked_board(archive, tmp_path / "a" / "b")
     assert bb.open(folder).name == "ferry"
     assert not list(tmp_path.rglob("outside.txt"))
     link = zipfile.ZipInfo("ferry/instances.txt")
@@ -327,7 +327,7 @@ def test_no_cache_comes_out_of_an_archive(packed: bytes, tmp_path: Path) -> None
     with zipfile.ZipFile(archive, "a") as packing:
         packing.writestr("ferry/.billboards/read/judgments.npz", b"numbers that no file holds")
         packing.writestr("ferry/.hidden", b"")
-    folder = verifying.unpacked_board(archive, tmp_path / "out")
+    folder = claims.unpacked_board(archive, tmp_path / "out")
     hidden = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.name.startswith(".")]
     assert hidden == [".billboards"]
     assert [path.name for path in (folder / ".billboards").iterdir()] == ["cells.sqlite"]
@@ -392,7 +392,7 @@ def test_a_site_that_leads_elsewhere_is_not_followed(capsys: pytest.CaptureFixtu
 def test_a_download_without_end_is_cut_at_the_bound(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(verifying, "MOST_PACKED", 1 << 20)
+    monkeypatch.setattr(claims, "MOST_PACKED", 1 << 20)
 
     def endless() -> Iterator[bytes]:
         while True:

@@ -28,7 +28,7 @@ from billboards.metrics.statistics import composed
 from billboards.reading import toml_document
 from billboards.run.environments import parse_requirements
 from billboards.run.program import ProgramMetric
-from billboards.run.scores_file import parse_scores
+from billboards.run.score_lines import parse_scores
 from billboards.site.submissions.archive_process import declared_in
 from billboards.site.submissions.archives import MOST_BYTES
 from billboards.site.submissions.generator_files import read_generator

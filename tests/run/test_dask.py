@@ -21,7 +21,7 @@ import billboards as bb
 from billboards.board import Board, Generator, Instance, Reference, row_of
 from billboards.board.cells import MemoryCells
 from billboards.board.judgments import JudgmentColumns
-from billboards.board.scoring import Progress, score_board
+from billboards.board.missing_cells import Progress, score_board
 from billboards.errors import ClusterFailed, InvalidInput
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.executor import Executor, InProcess, Task

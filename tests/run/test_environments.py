@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from program_runs import run_program
 
 from billboards.errors import InvalidInput, InvalidSubmission, MissingPart
 from billboards.metrics.base import Batch, MetricCard
@@ -26,7 +27,7 @@ from billboards.run.environments import (
     made_environments,
     parse_requirements,
 )
-from billboards.run.program import ProgramMetric, run_program
+from billboards.run.program import ProgramMetric
 from billboards.run.sandbox import sandbox_available
 
 

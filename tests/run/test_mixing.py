@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from billboards.metrics.base import Batch
-from billboards.run.mixing import (
+from billboards.run.shuffled_outputs import (
     Comparison,
     chosen,
     compare,

@@ -11,7 +11,7 @@ from small_boards import small_board
 
 import billboards as bb
 from billboards.analyses._archive import home_of
-from billboards.board.scoring import column_key
+from billboards.board.missing_cells import column_key
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, MetricFailed, MissingPart, StoreFailed, UnknownName
 from billboards.metrics.base import Batch

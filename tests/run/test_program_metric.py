@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from program_runs import run_program
 
 from billboards.errors import InvalidSubmission, MetricFailed
 from billboards.metrics.base import Batch, MetricCard, score_checked
 from billboards.metrics.executor import Task, run_task
 from billboards.run.manifest import Contract, manifest_from
-from billboards.run.program import ProgramMetric, folder_digest, given_files, open_program, run_program
+from billboards.run.program import ProgramMetric, folder_digest, given_files, open_program
 from billboards.run.sandbox import sandbox_available
 
 BATCH = Batch(["one", "zwei\n\u2028", "três"], [["a", "b"], ["c"], ["d"]], ["x", "y", "z"])

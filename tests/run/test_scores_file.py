@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from billboards.errors import MetricFailed
-from billboards.run.scores_file import parse_scores
+from billboards.run.score_lines import parse_scores
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from program_runs import run_program
 
 from billboards.metrics.base import Batch, MetricCard
-from billboards.run.program import ProgramMetric, folder_digest, run_program
+from billboards.run.program import ProgramMetric, folder_digest
+from billboards.run.program_metrics import ProgramRun
 from billboards.run.sandbox import Limits, sandbox_available
-from billboards.run.watched import ProgramRun
 
 SECRET = "the-judgments-of-4711"
 BATCH = Batch(["one", "two two", "drei"], [["a"], ["b"], ["c"]], ["x", "y", "z"])

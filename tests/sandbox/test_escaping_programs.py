@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from processes import is_running
 
-from billboards.run.watched import ProgramRun
+from billboards.run.program_metrics import ProgramRun
 
 pytestmark = pytest.mark.usefixtures("kind_of_user")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from billboards.run.watched import ProgramRun
+from billboards.run.program_metrics import ProgramRun
 
 Attack = Callable[..., ProgramRun]
 

@@ -8,8 +8,8 @@ import pytest
 
 from billboards.metrics.base import Batch
 from billboards.run.program import ProgramMetric
+from billboards.run.program_metrics import ProgramRun
 from billboards.run.trial import try_program
-from billboards.run.watched import ProgramRun
 
 Attack = Callable[..., ProgramRun]
 

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pytest
 
-from billboards.show.living import ADDRESS, ZOOM, living
+from billboards.show.browser_charts import ADDRESS, ZOOM, living
 from billboards.show.plot import WIDTH, themed
 
 POINTS = [{"name": "a", "x": 1, "y": 2}, {"name": "b", "x": 2, "y": 1}]

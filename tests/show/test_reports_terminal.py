@@ -28,7 +28,18 @@ def broad(metrics: int = 16) -> Ranking:
     """The same board with so many metrics, the best first."""
     names = [f"metric-{k:02}" for k in range(metrics)]
     standings = tuple(
-        MetricStanding(name, name, k + 1, 0.9 - k / 100, 300, None, (), "own", None, False)
+        MetricStanding(
+            name=name,
+            signature=name,
+            rank=k + 1,
+            correlation=0.9 - k / 100,
+            n=300,
+            interval=None,
+            references=(),
+            origin="own",
+            source_name=None,
+            reference_free=False,
+        )
         for k, name in enumerate(names)
     )
     scores = {"ensemble": 78.85, **dict.fromkeys(names, 0.4321)}
@@ -49,7 +60,12 @@ def test_names_of_compared_metrics_stay_whole_on_80_columns() -> None:
         first=names[0], second=names[1], difference=0.1, p=0.01, holm=0.02, bh=0.03, n=300, accuracy=0.1,
         p_accuracy=0.01, pairs=900,
     )  # fmt: skip
-    text = printed(metric_pairs_table(MetricPairs("b", "mqm", "", "both", 1000, 0, (pair,))), 80)
+    text = printed(
+        metric_pairs_table(
+            MetricPairs(board="b", aggregate="mqm", part="", unit="both", draws=1000, seed=0, compared=(pair,))
+        ),
+        80,
+    )
     assert all(name in text for name in names)
     assert "Holm" in text
     assert max(map(len, text.splitlines()[:4])) <= 80
@@ -57,7 +73,16 @@ def test_names_of_compared_metrics_stay_whole_on_80_columns() -> None:
 
 def test_names_of_compared_generators_stay_whole_on_80_columns() -> None:
     names = "Pegasus-dynamic-mix", "Closed-book-decoder"
-    output = DecidingOutput("1", names[0], 1.0, 83.3, 83.3, 41.7, "some words " * 9, other="other words " * 9)
+    output = DecidingOutput(
+        instance="1",
+        generator=names[0],
+        weight=1.0,
+        human=83.3,
+        first=83.3,
+        second=41.7,
+        output="some words " * 9,
+        other="other words " * 9,
+    )
     text = printed(deciding_table("outputs", (output,), names), 80)
     assert "first: Pegasus-dynamic-mix; second: Closed-book-decoder" in text
     assert {"first", "second", "output", "of"} <= set(text.split())

@@ -12,12 +12,15 @@ from page_sites import PageSite, page_site
 from small_campaigns import distinct_board, fix_key
 
 from billboards.board import Aggregate, Board, Dimension
-from billboards.board.judgments import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns, Judgments
 from billboards.campaigns.plan import CampaignPlan
 from billboards.site.accounts import access
+from billboards.site.boards.live import live_board
 from billboards.site.campaigns.annotators import invite
-from billboards.site.campaigns.campaign import Campaign
+from billboards.site.campaigns.campaign import Campaign, campaign_with_id
+from billboards.site.campaigns.judgments import judgments_of
 from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
+from billboards.site.site import Site
 
 BOARD = "/boards/ferry"
 
@@ -88,3 +91,11 @@ def campaign_site(home: Path) -> CampaignSite:
     token = access.add_token(pages.site, pages.owner, "test", account_id=account.id)[1]
     pages.tokens = {**pages.tokens, "annotator": token}
     return CampaignSite(pages)
+
+
+def campaign_judgments(site: Site, campaign_id: str) -> Judgments:
+    """A campaign's judgments as they stand, or would stand, on its board."""
+    with site.database.reading() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        board = live_board(site, campaign.board, audience="owners").board
+        return judgments_of(connection, board, campaign)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Table, select
 
 from billboards.analyses.overrating import references_without, rows_compared
 from billboards.board import Board
-from billboards.board.scoring import Cell, CellId, column_key
+from billboards.board.missing_cells import Cell, CellId, column_key
 from billboards.site.boards import registry
 from billboards.site.boards.live import board_metrics, folder_board, latest_versions, submitted_row
 from billboards.site.database.schema import cell_counts, cell_failures, cells, score_columns

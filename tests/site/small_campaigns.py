@@ -13,8 +13,8 @@ from sqlalchemy import insert, select
 
 from billboards.board import Board, Generator, Instance, Reference, row_of
 from billboards.campaigns.plan import CampaignPlan
-from billboards.site.campaigns.annotating import Participant, enter, next_item, submit_answer
 from billboards.site.campaigns.annotator_records import KEY
+from billboards.site.campaigns.annotator_work import Participant, enter, next_item, submit_answer
 from billboards.site.campaigns.annotators import invite
 from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.lifecycle import create_campaign, open_campaign

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from judge_purse import empty_purse
 from judge_server import JudgeServer
 from small_sites import DECLARED, Harbour, MakeHarbour, make_board
 
 from billboards.errors import InvalidSettings, MetricFailed, Refused
 from billboards.metrics.judges import endpoint
-from billboards.metrics.judges.budget import Budget, Estimate, empty_purse
+from billboards.metrics.judges.budget import Budget, Estimate
 from billboards.metrics.judges.pace import shared_pace
 from billboards.site.boards.budgets import CARDS, HOUR, JUDGES, Meter, limit_of, purse_of
 from billboards.site.boards.live import live_board

@@ -54,6 +54,9 @@ def test_long_labels_have_room_and_many_stay_inside_the_chart() -> None:
 
 
 def test_another_number_because_somebody_came_in_above_is_neither_good_nor_bad() -> None:
-    renumbered = Move("BLEURT", 4, 5, among=(4, 4))
+    renumbered = Move(name="BLEURT", before=4, after=5, among=(4, 4))
     assert (renumbered.words, renumbered.role) == ("5 (was 4; only renumbered)", "")
-    assert (Move("BLEURT", 4, 5).words, Move("BLEURT", 4, 5).role) == ("4 → 5", "down")
+    assert (Move(name="BLEURT", before=4, after=5).words, Move(name="BLEURT", before=4, after=5).role) == (
+        "4 → 5",
+        "down",
+    )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from campaign_sites import campaign_judgments
 from small_campaigns import by_reference, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import InvalidInput, NotAllowed, Refused
-from billboards.site.campaigns.annotating import (
+from billboards.site.campaigns.annotator_work import (
     enter,
     enter_account,
     give_back,
@@ -20,7 +21,7 @@ from billboards.site.campaigns.annotating import (
 )
 from billboards.site.campaigns.annotators import invite, revoke_link, shared_link
 from billboards.site.campaigns.lifecycle import close_campaign
-from billboards.site.campaigns.results import campaign_answers, campaign_judgments
+from billboards.site.campaigns.results import campaign_answers
 from billboards.site.campaigns.status import campaign_status
 
 PLAIN: dict[str, Any] = {"positive": 0.0, "negative": 0.0}
@@ -236,7 +237,7 @@ def test_marked_errors_reach_the_judgment_whole_but_for_their_place_on_the_page(
     gap = {"start": 2, "end": 2, "severity": "minor", "category": "accuracy", "missing": True}
     marked = {"mqm": [{"output": 0, **error}, {"output": 0, **gap}]}
     submit_answer(port.site, ann.participant, item.assignment, "one", marked, seconds=5.0)
-    judged = campaign_judgments(port.site, port.owner, campaign.id)
+    judged = campaign_judgments(port.site, campaign.id)
     assert judged.details[0]["spans"] == [error, gap]
     assert set(judged.details[0]) == {"spans", "time", "template"}
     assert judged.details[0]["template"] == campaign.template.signature

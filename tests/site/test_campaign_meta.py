@@ -13,7 +13,7 @@ from billboards.board import Aggregate, Dimension
 from billboards.board.judgments import JudgmentColumns
 from billboards.errors import InvalidInput, NotEnoughData, Refused, UnknownName
 from billboards.site.boards.live import live_board
-from billboards.site.campaigns.annotating import next_item, submit_answer
+from billboards.site.campaigns.annotator_work import next_item, submit_answer
 from billboards.site.campaigns.annotators import rulings
 from billboards.site.campaigns.lifecycle import close_campaign, open_campaign
 from billboards.site.campaigns.meta_evaluation import create_meta_campaign, decide, dispute, meta_results

@@ -16,7 +16,7 @@ from small_sites import Harbour, MakeHarbour
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, Refused, UnknownName
 from billboards.site.campaigns import campaign_records
-from billboards.site.campaigns.annotating import enter
+from billboards.site.campaigns.annotator_work import enter
 from billboards.site.campaigns.annotators import invite, shared_link
 from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.lifecycle import close_campaign, create_campaign, open_campaign

@@ -19,12 +19,12 @@ from billboards.cli.campaign_tables import status_tables, watch_tables
 from billboards.errors import InvalidInput, Refused
 from billboards.site.campaigns.annotators import annotator_lines, exclude, readmit, rulings
 from billboards.site.campaigns.campaign import get_campaign
+from billboards.site.campaigns.decisions import CampaignWatch, watch_campaign, watch_words
 from billboards.site.campaigns.lifecycle import close_campaign, create_campaign, top_up
 from billboards.site.campaigns.results import campaign_answers, campaign_results
 from billboards.site.campaigns.shown_items import Shown
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.views import status_facts
-from billboards.site.campaigns.watching import CampaignWatch, watch_campaign, watch_words
 from billboards.site.database import trail
 
 #: No test questions, so that every answer is a label, and a level at which little is needed.

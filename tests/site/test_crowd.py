@@ -14,7 +14,7 @@ from billboards.campaigns.plan import CampaignPlan
 from billboards.cli.main import main
 from billboards.errors import NotAllowed, PlatformFailed, Refused
 from billboards.site.accounts.access import VISITOR
-from billboards.site.campaigns.annotating import Participant, enter, next_item, submit_answer
+from billboards.site.campaigns.annotator_work import Participant, enter, next_item, submit_answer
 from billboards.site.campaigns.crowd import (
     Drafted,
     approve_works,

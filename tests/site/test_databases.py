@@ -14,7 +14,7 @@ from billboards.board.writing import write_board
 from billboards.campaigns.plan import CampaignPlan
 from billboards.site.accounts.access import local_viewer
 from billboards.site.boards.live import live_board
-from billboards.site.campaigns.annotating import enter, next_item, submit_answer
+from billboards.site.campaigns.annotator_work import enter, next_item, submit_answer
 from billboards.site.campaigns.annotators import invite
 from billboards.site.campaigns.lifecycle import close_campaign, create_campaign, open_campaign
 from billboards.site.settings import DATABASE

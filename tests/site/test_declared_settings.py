@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from billboards.errors import InvalidSettings
 from billboards.site.colours import contrast, contrast_mistake, least_contrast, lightened
-from billboards.site.organise.declared import (
+from billboards.site.organise.setting_fields import (
     SECTIONS,
     SettingsChanges,
     SettingsFacts,
     about_fields,
-    board_docs,
     board_fields,
+    fields_of,
     shown_values,
     typed_document,
 )
-from billboards.site.settings import BoardSettings, read_board_settings
+from billboards.site.settings import (
+    AboutSettings,
+    BoardSettings,
+    DatedLine,
+    FilesWanted,
+    Phase,
+    TrustSettings,
+    read_board_settings,
+)
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = "\n".join((DOCS / name).read_text("utf-8") for name in ("running-a-site.md", "publishing.md"))
@@ -86,6 +98,37 @@ def test_entries_that_are_empty_or_removed_are_left_out() -> None:
     fields = (board_fields()["phases"],)
     sent = {"phases.0.name": "dev", "phases.0.remove": "yes", "phases.3.name": "test", "phases.4.name": ""}
     assert typed_document(fields, sent)["phases"] == [{"name": "test", "opens": None, "closes": None, "blind": False}]
+
+
+def docs_table(model: type[BaseModel]) -> str:
+    """The settings of a model as a table of the docs."""
+    lines = ["| key | meaning | default |", "| --- | --- | --- |"]
+    for field in fields_of(model):
+        info = model.model_fields[field.key]
+        sentence = f"{field.title}: {field.sentence}" + (f" ({field.range})" if field.range else "")
+        lines.append(f"| `{field.key}` | {sentence} | {_default_words(info)} |")
+    return "\n".join(lines)
+
+
+def _default_words(info: FieldInfo) -> str:
+    value = info.get_default(call_default_factory=True) if not info.is_required() else PydanticUndefined
+    if value is PydanticUndefined:
+        return "must be stated"
+    if value in (None, (), {}):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def board_docs() -> Iterator[tuple[str, str]]:
+    """The tables of docs/running-a-site.md and docs/publishing.md, by what they are about."""
+    yield "settings", docs_table(BoardSettings)
+    yield "phases", docs_table(Phase)
+    yield "trust", docs_table(TrustSettings)
+    yield "about", docs_table(AboutSettings)
+    yield "files", docs_table(FilesWanted)
+    yield "timeline", docs_table(DatedLine)
 
 
 def test_the_docs_have_the_tables_that_the_declarations_make() -> None:

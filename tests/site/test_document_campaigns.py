@@ -23,7 +23,7 @@ from billboards.campaigns.template_files import open_template, template_source
 from billboards.errors import InvalidInput, Refused
 from billboards.formats import add_file
 from billboards.site.accounts.access import local_viewer
-from billboards.site.campaigns.annotating import enter, give_back, next_item, save_answer, submit_answer, undo
+from billboards.site.campaigns.annotator_work import enter, give_back, next_item, save_answer, submit_answer, undo
 from billboards.site.campaigns.annotators import invite
 from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.campaign_files import campaign_file, written_formats

@@ -7,11 +7,11 @@ import re
 from typing import Any
 
 import pytest
+from outbox import list_deliveries
 from small_campaigns import by_reference, carelessly, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import UnknownName
-from billboards.site.admin import deliveries
 from billboards.site.admin.letters import write_letter
 from billboards.site.boards.live import live_board
 from billboards.site.boards.masked import Look
@@ -42,7 +42,7 @@ def progress_of(port: Harbour, submission: Any) -> Any:
 
 def judged_notices(port: Harbour) -> list[Any]:
     with port.site.database.reading() as connection:
-        return [one for one in deliveries.list_deliveries(connection) if one.event == "submission.judged"]
+        return [one for one in list_deliveries(connection) if one.event == "submission.judged"]
 
 
 def submitted(port: Harbour) -> Any:

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from billboards.cli.main import main
 from billboards.errors import Refused, UnknownName
 from billboards.site.accounts import access
-from billboards.site.admin.forgetting import forget, plan_forgetting
+from billboards.site.admin.erasure import forget, plan_forgetting
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.campaign import Campaign

@@ -12,7 +12,7 @@ from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells
 from sqlalchemy import delete, select
 
 from billboards.board.cells import MemoryCells
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.errors import FileLost, Refused, StoreAway
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess

@@ -14,7 +14,7 @@ from ranking_examples import RANKING
 
 from billboards.analyses.rank import GeneratorStanding, Ranking
 from billboards.show.documents import Document, document_of, dumps
-from billboards.site.admin import forgetting
+from billboards.site.admin import erasure
 from billboards.site.boards import snapshots
 from billboards.site.boards.document_texts import KeptTexts
 from billboards.site.boards.live import live_board
@@ -65,12 +65,12 @@ def test_a_ranking_from_what_is_kept_says_what_one_from_nothing_says(small: Page
         small.work()
         live = live_board(small.site, "harbour")
         assert live.snapshot is not None
-        assert live.said is not None
-        kept, anew = document_of(live.said.ranking), document_of(rank_live(live))
+        assert live.latest is not None
+        kept, anew = document_of(live.latest.ranking), document_of(rank_live(live))
         # The ensemble is numbered where it is kept.
         kept["ensemble"] = anew["ensemble"] = None
         assert json.loads(dumps(kept)) == json.loads(dumps(anew))
-        assert live.snapshot.id == snapshots.document_id(live.said.document)
+        assert live.snapshot.id == snapshots.document_id(live.latest.document)
 
 
 def test_the_next_ranking_does_not_know_a_name_that_was_forgotten(small: PageSite) -> None:
@@ -78,7 +78,7 @@ def test_the_next_ranking_does_not_know_a_name_that_was_forgotten(small: PageSit
     small.submit("tug")
     small.work()
     with small.site.database.writing() as connection:
-        assert forgetting.rename_generators(connection, "harbour", {"tug": "forgotten-1"}) > 0
+        assert erasure.rename_generators(connection, "harbour", {"tug": "forgotten-1"}) > 0
     small.submit("raft", word="log")
     small.work()
     with small.site.database.reading() as connection:
@@ -91,12 +91,12 @@ def test_the_next_ranking_does_not_know_a_name_that_was_forgotten(small: PageSit
 
 def test_both_audiences_read_one_ranking_once_until_the_next(small: PageSite) -> None:
     small.work()
-    first = live_board(small.site, "harbour").said
+    first = live_board(small.site, "harbour").latest
     assert first is not None
-    assert live_board(small.site, "harbour", audience="owners").said is first
+    assert live_board(small.site, "harbour", audience="owners").latest is first
     small.submit("tug")
     small.work()
-    second = live_board(small.site, "harbour").said
+    second = live_board(small.site, "harbour").latest
     assert second is not None
     assert second is not first
     assert "tug" in second.document["rows"]

@@ -40,7 +40,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from threading import Lock
 from billboards.errors import Refused
-from billboards.site.campaigns.annotating import enter, next_item, save_answer, submit_answer, undo
+from billboards.site.campaigns.annotator_work import enter, next_item, save_answer, submit_answer, undo
 from billboards.site.site import open_site
 site = open_site(sys.argv[1])
 writing = Lock()

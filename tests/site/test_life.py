@@ -14,11 +14,11 @@ from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells,
 from billboards.analyses.rank import METHOD, Ranking, rank_board
 from billboards.board import digest
 from billboards.board.cells import MemoryCells
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.errors import Refused
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess
-from billboards.site.boards import ranking as ranking_of_sites
+from billboards.site.boards import ranking_options as ranking_of_sites
 from billboards.site.boards import refresh, snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.database import trail

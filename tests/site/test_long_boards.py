@@ -17,7 +17,7 @@ from billboards.site.pages.board_rows import MOST_NAMED, MOST_ROWS
 from billboards.site.pages.board_table import BoardTable, board_table
 from billboards.site.pages.board_view import MOST_UNRANKED, table_context
 from billboards.site.pages.board_wish import Wish
-from billboards.site.pages.paging import pager, read_page, stretch
+from billboards.site.pages.long_lists import pager, read_page, stretch
 
 BOARD, SIZE = "/boards/crowded", 230
 #: No page has more rows, choices or cards than this, however many generators there are.

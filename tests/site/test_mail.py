@@ -9,6 +9,7 @@ from email.message import EmailMessage
 import pytest
 from doors import Door, MakeDoor, doors
 from mail_boxes import words
+from outbox import list_deliveries
 
 from billboards.errors import InvalidInput
 from billboards.site.accounts import messages, sign_up
@@ -109,11 +110,11 @@ def test_a_kind_that_is_switched_off_is_not_mailed_even_where_it_waits_already(d
     door.send()
     assert door.box.letters == []
     with door.site.database.reading() as connection:
-        (notice,) = deliveries.list_deliveries(connection)
+        (notice,) = list_deliveries(connection)
     assert (notice.state, notice.reason) == ("given up", "the person has switched this kind of mail off")
     submit_generator(door.site, ann, "ferry", "raft", BAD, entry="contrastive")
     with door.site.database.reading() as connection:
-        assert len(deliveries.list_deliveries(connection)) == 1, "what is switched off is not even put down"
+        assert len(list_deliveries(connection)) == 1, "what is switched off is not even put down"
 
 
 def test_an_unsubscribe_link_works_without_log_in_and_opening_it_stops_nothing(door: Door) -> None:
@@ -214,7 +215,7 @@ def test_one_bad_address_keeps_no_other_mail_back(door: Door) -> None:
     assert send_due(door.site) == 0
     assert {letter["To"] for letter in door.box.letters} == {"ann@example.org", "cat@example.org"}
     with door.site.database.reading() as connection:
-        states = {notice.target: notice.state for notice in deliveries.list_deliveries(connection)}
+        states = {notice.target: notice.state for notice in list_deliveries(connection)}
     assert [states[f"mailto:{who}@example.org"] for who in ("bad", "x", "y")] == ["given up"] * 3
 
 

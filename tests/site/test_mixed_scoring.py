@@ -16,7 +16,7 @@ from small_sites import DECLARED, Harbour, MakeHarbour, all_cells, make_board
 from billboards.board import Board, Generator, row_of
 from billboards.board.cells import Floats
 from billboards.errors import InvalidInput, StoreFailed
-from billboards.run.mixing import Comparison
+from billboards.run.shuffled_outputs import Comparison
 from billboards.site.admin.backup import back_up, restore
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending

@@ -12,7 +12,7 @@ from small_sites import Harbour, MakeHarbour, make_board
 from billboards.board import Board, ImportedColumn, human_scores
 from billboards.board.cells import MemoryCells
 from billboards.board.matrix import board_scores
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess
 from billboards.site.web.app import create_app

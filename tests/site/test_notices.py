@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from mail_boxes import mail_server, words
+from outbox import list_deliveries
 from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import InvalidInput, Refused
@@ -69,7 +70,7 @@ def finish_one(harbour: Harbour, name: str = "tug", **person: Any) -> str:
 
 def outbox(harbour: Harbour) -> list[Delivery]:
     with harbour.site.database.reading() as connection:
-        return list(deliveries.list_deliveries(connection))
+        return list(list_deliveries(connection))
 
 
 def test_a_webhook_hears_of_the_end_with_a_signature_that_fits(harbour: Harbour) -> None:

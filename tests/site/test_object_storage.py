@@ -17,8 +17,8 @@ from small_sites import MakeHarbour, make_board
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.site.admin import operations
 from billboards.site.admin.backup import back_up, restore
+from billboards.site.admin.expiry import files_of_withdrawn, remove_unnamed, remove_withdrawn, unnamed_files
 from billboards.site.admin.operations import verify_files
-from billboards.site.admin.tidying import files_of_withdrawn, remove_unnamed, remove_withdrawn, unnamed_files
 from billboards.site.boards.live import live_board
 from billboards.site.database.retention import DAY, Amount
 from billboards.site.site import open_site

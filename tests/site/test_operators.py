@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from api_sites import SmallSite, small_site
 from fastapi.testclient import TestClient
+from outbox import list_deliveries
 from small_sites import Harbour, MakeHarbour
 from sqlalchemy import select, text
 
@@ -264,7 +265,7 @@ def test_owners_are_told_once_that_a_folder_is_broken_and_the_trail_when_it_is_m
     with closing(open_site(site.data)) as other:
         assert notice_changes(other) == []
     with site.database.reading() as connection:
-        waiting = deliveries.list_deliveries(connection)
+        waiting = list_deliveries(connection)
         notes = connection.execute(select(audit.c.detail).where(audit.c.action == registry.UNREADABLE)).scalars().all()
     assert [(notice.event, notice.target) for notice in waiting if notice.event == registry.UNREADABLE] == [
         ("board.unreadable", "mailto:ada@example.org")
@@ -394,6 +395,6 @@ def test_owners_alone_hear_of_boards(harbour: Harbour) -> None:
         owners = connection.execute(select(accounts.c.name).where(accounts.c.role == "owner")).scalars().all()
         hook = deliveries.add_webhook(connection, 1, "https://a.example/x", "s", board=None, now=1.0)
         deliveries.announce_to_owners(connection, "board.unreadable", {"board": "ferry"}, now=2.0)
-        told = [(notice.target, notice.webhook_id) for notice in deliveries.list_deliveries(connection)]
+        told = [(notice.target, notice.webhook_id) for notice in list_deliveries(connection)]
     assert owners
     assert told == [("https://a.example/x", hook.id)]

@@ -12,8 +12,8 @@ import pytest
 from page_sites import PageSite, page_site
 
 from billboards.site.database import trail
-from billboards.site.organise.declared import board_fields, shown_values
 from billboards.site.organise.prose import prose
+from billboards.site.organise.setting_fields import board_fields, shown_values
 from billboards.site.settings import read_board_settings
 
 BOARD = "/boards/harbour"

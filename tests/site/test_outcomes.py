@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from outbox import list_deliveries
 from page_sites import PageSite, page_site
 from sqlalchemy import update
 
@@ -101,7 +102,7 @@ def test_nothing_is_told_of_a_blind_entry_to_its_team(small: PageSite) -> None:
     assert "results stay hidden until the organisers reveal the phase dev" in page
     assert asked(small, sent, "owner")["outcome"]["rank"] is not None
     with small.site.database.reading() as connection:
-        assert "submission.ranked" not in {notice.event for notice in deliveries.list_deliveries(connection)}
+        assert "submission.ranked" not in {notice.event for notice in list_deliveries(connection)}
 
 
 def test_a_later_version_takes_the_place_of_the_earlier_one(small: PageSite) -> None:
@@ -123,7 +124,7 @@ def test_the_notice_says_the_rank_once_the_board_is_ranked(small: PageSite) -> N
     small.work()
     outcome = asked(small, sent)["outcome"]
     with small.site.database.reading() as connection:
-        notices = {notice.event: notice.payload for notice in deliveries.list_deliveries(connection)}
+        notices = {notice.event: notice.payload for notice in list_deliveries(connection)}
     ranked = notices["submission.ranked"]
     assert ranked["id"] == sent.id
     assert ranked["says"] == f"rank {outcome['rank']} of {outcome['ranked']}"

@@ -254,7 +254,7 @@ def test_mere_renumbering_is_no_move_and_has_no_colour() -> None:
         ("D", "new at 1", ""),
         ("B", "3 (was 2; only renumbered)", ""),
     ]
-    fallen = Move("B", 2, 2, among=(1, 2))
+    fallen = Move(name="B", before=2, after=2, among=(1, 2))
     assert (fallen.words, fallen.role) == ("2 → 2", "down")
 
 

@@ -15,7 +15,7 @@ from published_files import broken_links
 from small_boards import small_board
 
 from billboards.board.writing import write_board
-from billboards.site.admin.tidying import tidy
+from billboards.site.admin.expiry import tidy
 from billboards.site.database import trail
 from billboards.site.publishing import publications
 from billboards.site.site import register_board

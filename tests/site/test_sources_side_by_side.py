@@ -26,7 +26,7 @@ from billboards.errors import Refused
 from billboards.site.accounts.access import local_viewer
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import live_board
-from billboards.site.campaigns.annotating import enter, next_item, submit_answer
+from billboards.site.campaigns.annotator_work import enter, next_item, submit_answer
 from billboards.site.campaigns.annotators import exclude, invite
 from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.lifecycle import (

@@ -17,9 +17,9 @@ from billboards.campaigns.plan import CampaignPlan
 from billboards.campaigns.template_files import SentTemplate
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, Refused
-from billboards.site.admin.forgetting import annotators_of, forget_annotator
+from billboards.site.admin.erasure import annotators_of, forget_annotator
 from billboards.site.boards.live import live_board
-from billboards.site.campaigns.annotating import accept_consent, answer_survey, enter, next_item
+from billboards.site.campaigns.annotator_work import accept_consent, answer_survey, enter, next_item
 from billboards.site.campaigns.annotators import invite
 from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.lifecycle import close_campaign, create_campaign, open_campaign

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from page_sites import page_site
 
-from billboards.site.admin.tidying import tidy
+from billboards.site.admin.expiry import tidy
 from billboards.site.boards import snapshots
 from billboards.site.settings import RetentionSettings
 

@@ -25,10 +25,10 @@ from billboards.cli.main import main
 from billboards.errors import InvalidInput, StoreAway
 from billboards.site.accounts import access
 from billboards.site.accounts.access import local_viewer
-from billboards.site.admin import tidying
+from billboards.site.admin import expiry
 from billboards.site.admin.backup import back_up, restore
-from billboards.site.admin.forgetting import forget, plan_forgetting
-from billboards.site.admin.tidying import Tidied, list_chores, plan_tidying, tidy, tidy_if_due
+from billboards.site.admin.erasure import forget, plan_forgetting
+from billboards.site.admin.expiry import Tidied, list_chores, plan_tidying, tidy, tidy_if_due
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns import annotator_records as annotators
@@ -200,10 +200,10 @@ def test_the_last_ranking_stays_however_old_it_is(lived: Harbour) -> None:
 
 TIDY = """
 import sys, time
-from billboards.site.admin import tidying
+from billboards.site.admin import expiry
 from billboards.site.site import open_site
-from billboards.site.admin.tidying import tidy
-tidying.ROWS = 1
+from billboards.site.admin.expiry import tidy
+expiry.ROWS = 1
 now, most = float(sys.argv[2]), int(sys.argv[3])
 steps = iter(range(10**9))
 def go_on():
@@ -271,7 +271,7 @@ def test_one_worker_tidies_once_a_day_and_another_where_it_died(make_harbour: Ma
 
 
 def test_a_worker_tidies_its_site_by_itself(lived: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tidying, "FIRST_LOOK", 0.01)
+    monkeypatch.setattr(expiry, "FIRST_LOOK", 0.01)
     (lived.site.data / "site.toml").write_text("[retention]\norphan_days = 2\n")
     orphan = lived.site.blobs.put(b"nobody's")
     grow_old(lived.site, 3)
@@ -518,5 +518,5 @@ def test_every_chore_has_a_name_of_its_own_and_a_setting_there_is(harbour: Harbo
 
 
 def test_a_folder_that_is_gone_meanwhile_is_as_new_as_can_be(tmp_path: Path) -> None:
-    assert tidying._changed(tmp_path / "gone") > time.time() + 10**9
-    assert tidying._changed(tmp_path) <= time.time() + 1
+    assert expiry._changed(tmp_path / "gone") > time.time() + 10**9
+    assert expiry._changed(tmp_path) <= time.time() + 1

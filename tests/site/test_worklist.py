@@ -16,7 +16,7 @@ from small_sites import Harbour, MakeHarbour, make_board
 from sqlalchemy import Connection
 
 from billboards.board import Board
-from billboards.board.scoring import Cell, CellId
+from billboards.board.missing_cells import Cell, CellId
 from billboards.board.writing import write_board
 from billboards.site.accounts.records import Account
 from billboards.site.cache import Cache

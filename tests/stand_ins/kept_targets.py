@@ -37,12 +37,12 @@ from billboards.analyses.ratings._ratings import TableColumns, table_ratings
 from billboards.analyses.suite.keeping import Kept, kept_document, read_results
 from billboards.analyses.suite.results import Suite, SuiteRanking, SuiteResult
 from billboards.analyses.suite.shown_tables import suite_ranking_table
-from billboards.api.verifying import unpacked_board
+from billboards.api.claims import unpacked_board
 from billboards.board import _kept as kept_numbers
 from billboards.board.card_facts import read_facts
 from billboards.board.cells import MemoryCells
 from billboards.board.folder import open_board
-from billboards.board.scoring import score_board
+from billboards.board.missing_cells import score_board
 from billboards.board.writing import write_board
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess
@@ -195,7 +195,7 @@ def settle(path: Path) -> None:
 
 def _searches(home: Path, folder: Path) -> Iterator[Target]:
     board = open_board(folder)
-    search = partial(Extraction(k=2).optimise, Bench(board, MemoryCells()), metric("length"))
+    search = partial(Extraction(k=2).optimise, Bench(board=board, store=MemoryCells()), metric("length"))
     search()
     (path,) = (folder / ".billboards" / "audit").iterdir()
     yield in_place("kept search", path, search)

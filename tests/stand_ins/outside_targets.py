@@ -32,7 +32,7 @@ from billboards.metrics.judges.parsing import (
 )
 from billboards.metrics.judges.prompts import Source, parse_prompt
 from billboards.metrics.judges.responses import Answer, read_response
-from billboards.run.scores_file import parse_scores
+from billboards.run.score_lines import parse_scores
 from billboards.run.verdicts import read_report
 from billboards.site.accounts.oidc import Began, begin, finish
 from billboards.site.settings import OidcSettings

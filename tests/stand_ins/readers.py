@@ -54,7 +54,7 @@ FUZZED: Mapping[str, tuple[str, ...]] = {
     "site/admin/backup.py": ("backup",),
     "site/settings.py": ("site",),
     "analyses/_archive.py": ("kept",),
-    "api/verifying.py": ("kept",),
+    "api/claims.py": ("kept",),
     "signing.py": ("kept",),
     "board/cells.py": ("kept",),
     "site/database/row_lines.py": ("backup", "database"),
@@ -67,7 +67,7 @@ ASKED = ("site/accounts/", "site/boards/", "site/campaigns/", "site/submissions/
 
 #: Why the others are not fuzzed.
 TRUSTED: Mapping[str, str] = {
-    "analyses/_recomputed.py": "reads what `check --recompute` wrote; a damaged file is read over",
+    "analyses/_column_verdicts.py": "reads what `check --recompute` wrote; a damaged file is read over",
     "cli/mcp_server.py": "the protocol's own library reads what assistants send",
     "site/organise/reading.py": "runs in a process of its own with limits (tests/site/test_board_drafts.py)",
     "site/publishing/data_files.py": "reads the scripts of charts that it wrote a moment before",
@@ -87,7 +87,7 @@ TRUSTED: Mapping[str, str] = {
     "metrics/spice.py": "reads the answer of a program that the user installed",
     "show/": "reads SVG that it has drawn",
     "site/admin/backup.py": "writes archives",
-    "site/admin/forgetting.py": "reads rows of the site's own database",
+    "site/admin/erasure.py": "reads rows of the site's own database",
     "site/database/retention.py": "reads rows of the site's own database",
     "site/boards/snapshots.py": "reads rows of the site's own database",
 }

@@ -153,7 +153,14 @@ def _group(module: str) -> str:
 
 
 def analysis_named(name: str) -> Analysis[Any, Any]:
-    """An analysis by its name: one of this package's, or one that is installed."""
+    """An analysis by its name: one of this package's, or one that is installed.
+
+    name: the analysis as the command line calls it
+
+    Example:
+
+        analysis_named("rank")
+    """
     from billboards.analyses._analysis import Analysis
     from billboards.errors import InvalidInput, MissingPart, UnknownName
 

@@ -420,7 +420,20 @@ def analysis(
     group: str = "",
     paper: str = "",
 ) -> Callable[[Callable[Concatenate[View, P], R]], Analysis[P, R]]:
-    """Declare a function to be an analysis; its name is the function's unless another is given."""
+    """Declare a function to be an analysis; its name is the function's unless another is given.
+
+    name: what people ask for; the function's own name, with dashes for underscores, unless another is given
+    view: what a reader may choose of a board beside the options: the aggregate, the part
+    scores: it needs cells, and computes those that are missing
+    quick: it takes seconds at most, so that pages and reports may ask it
+    group: where `billboards --help` lists it
+    paper: the paper, or the section of one, that it follows
+
+    Example:
+
+        @analysis(group="boards")
+        def longest(view: View) -> str: ...
+    """
 
     def declare(function: Callable[Concatenate[View, P], R]) -> Analysis[P, R]:
         called = name or function.__name__.replace("_", "-")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from billboards.board.appraise_answers import AppraiseAnswer, last_answers, read_appraise
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.errors import ImportRefused, InvalidInput, NotEnoughData
 from billboards.reading import Problems, Row, read_table, refuse_errors, shown, whole_number
 from billboards.show.table import Table, TableColumn

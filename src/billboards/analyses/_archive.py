@@ -23,7 +23,7 @@ from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.ensemble import Ensemble
 from billboards.analyses.rank import Ranking
 from billboards.board import Board
-from billboards.board.cells import CellStore, SqliteCells
+from billboards.board.cells import SqliteCells
 from billboards.board.folder import open_board
 from billboards.errors import InvalidInput, StoreFailed, UnknownName
 from billboards.reading import json_value
@@ -248,11 +248,6 @@ def home_of(board: Board) -> Home:
     if board.home is None:
         raise InvalidInput(f"board {board.name} lies in no folder yet; write it with save(board, path) and open that")
     return Home(board, SqliteCells(board.home), Archive(board.home))
-
-
-def cells_of(board: Board) -> CellStore | None:
-    """Where a board's scores are kept; a board in memory keeps none."""
-    return None if board.home is None else home_of(board).cells
 
 
 def numbered(home: Home, ranking: Ranking) -> Ranking:

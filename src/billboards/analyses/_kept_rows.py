@@ -159,7 +159,7 @@ def _moments(rows: Floats) -> Floats:
     return np.stack([mean, np.einsum("ij,ij->i", apart, apart)], axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RankedRows:
     """The columns of a ranking with what is kept of their rows."""
 
@@ -230,7 +230,7 @@ class RankedRows:
         best: the best row of each column.
         rows: the rows that are compared with it; the best comes too.
         """
-        differs = {name: self._known(name, best[name], sides) for name in best}
+        differs = {name: self._decided_rows(name, best[name], sides) for name in best}
         asked = {
             name: [k for k in rows[name] if k != best[name] and self.columns[name].versions[k] not in differs[name]]
             for name in best
@@ -247,7 +247,7 @@ class RankedRows:
             ]
         return apart
 
-    def _known(self, name: str, best: int, sides: Sides) -> MutableMapping[str, Any]:
+    def _decided_rows(self, name: str, best: int, sides: Sides) -> MutableMapping[str, Any]:
         """Which rows are known to differ from the best of a column, by their versions."""
         column = self.columns[name]
         version = column.versions[best]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from billboards.analyses._view import JudgedMatrix, judged_matrix
 from billboards.board import Board, ReferenceSet, Slice
-from billboards.board.scoring import Cell, cell_batch, column_key
+from billboards.board.missing_cells import Cell, cell_batch, column_key
 from billboards.errors import NotEnoughData
 from billboards.metrics.base import Batch, Metric
 from billboards.metrics.neural.bertscore import BERTScore
@@ -37,7 +37,7 @@ class LayerStanding:
     interval: Interval | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LayerStudy:
     """Every layer of a model on one board, over `n` judged outputs; `best` is the layer whose F1 agrees best."""
 

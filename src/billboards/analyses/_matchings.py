@@ -37,7 +37,7 @@ class MatchingStanding:
     is_outperformed: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MatchingStudy:
     """Every variant on one board, over `n` judged outputs."""
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ReferenceLine:
     """Something that is no metric, measured like one: a sentinel that sees too little to judge, or a person.
 
@@ -169,7 +169,13 @@ def _preference_lines(board: Board, part: Slice, pairs: Preferences, seed: int) 
         choices = decisions(scores[None], pairs.better, pairs.worse, pairs.instance)
         correlations = preference_correlations(choices, pairs.instance, draws=0)
         lines.append(
-            ReferenceLine(name, "sentinel", _defined(float(correlations.r[0])), int(correlations.n[0]), summary)
+            ReferenceLine(
+                name=name,
+                kind="sentinel",
+                correlation=_defined(float(correlations.r[0])),
+                n=int(correlations.n[0]),
+                summary=summary,
+            )
         )
     return tuple(sorted(lines, key=_strength))
 

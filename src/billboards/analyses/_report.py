@@ -52,7 +52,7 @@ from billboards.analyses.references import ReferenceEffect, reference_table, ref
 from billboards.analyses.sensitivity import Sensitivity, conditions_table, sensitivity, sensitivity_table
 from billboards.board import Board, Slice
 from billboards.board.card_facts import draft_note
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.saving import save_file
 from billboards.show.documents import document_of, dumps

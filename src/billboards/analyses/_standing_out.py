@@ -155,7 +155,7 @@ class _Means:
             yield column, {self.names[k]: float(p[k]) for k in range(len(p)) if np.isfinite(p[k]) and k != place}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Corpus:
     """Values of all outputs together, under each metric that is defined on a corpus."""
 

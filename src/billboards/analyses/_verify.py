@@ -16,7 +16,7 @@ from billboards.analyses._archive import Archive, Home
 from billboards.analyses._verify_ranking import Quoted, RankingVerdict, verify_ranking
 from billboards.analyses._verify_scores import ColumnVerdict, Comparison, counted, verify_scores
 from billboards.analyses.rank import Ranking
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.executor import Executor
 from billboards.show.documents import document_of, result_of
@@ -245,7 +245,7 @@ def _proofs(home: Home, keys: Sequence[PublicKey]) -> Iterator[tuple[str, Proof]
     for name in home.archive.rankings():
         signed = home.archive.signed(name)
         if signed is not None:
-            kept_ranking, findings = _said(home.archive, name), _findings(home.archive.kept_document(name))
+            kept_ranking, findings = _ranking_in(home.archive, name), _findings(home.archive.kept_document(name))
             yield name, prove(kept_ranking, signed, keys, id=name, board=home.board.name, findings=findings)
 
 
@@ -261,7 +261,7 @@ def _two_tongues(proof: Proof, others: Iterable[Proof]) -> Iterator[str]:
             )
 
 
-def _said(archive: Archive, name: str) -> Mapping[str, Any]:
+def _ranking_in(archive: Archive, name: str) -> Mapping[str, Any]:
     file = archive.kept_document(name)
     inside = file.get("ranking", file)
     return inside if isinstance(inside, Mapping) else {}
@@ -288,7 +288,7 @@ def _with_findings(quoted: Quoted, archive: Archive) -> Quoted:
     """A quoted ranking with the findings of the same one in the folder, where it came without them."""
     if quoted.findings:
         return quoted
-    same = (name for name in archive.rankings() if document_digest(_said(archive, name))[:16] == quoted.id)
+    same = (name for name in archive.rankings() if document_digest(_ranking_in(archive, name))[:16] == quoted.id)
     return replace(quoted, findings=next((_findings(archive.kept_document(name)) for name in same), {}))
 
 
@@ -309,7 +309,7 @@ def _is_named(asked: str, name: str, proof: Proof | None, archive: Archive) -> b
         return True
     if proof is not None and asked in (proof.statement.ranking, str(proof.statement.number)):
         return True
-    return len(asked) >= FEWEST_DIGITS and document_digest(_said(archive, name)).startswith(asked)
+    return len(asked) >= FEWEST_DIGITS and document_digest(_ranking_in(archive, name)).startswith(asked)
 
 
 def as_result(verification: Verification) -> Result[Verification]:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from billboards.board import Board, ImportedColumn, Outputs
 from billboards.board.cells import CellStore, ColumnKey, MemoryCells, part_key, stored_as
+from billboards.board.missing_cells import Cell, Progress, cell_batch, column_key, compute_cells
 from billboards.board.names import file_name
-from billboards.board.scoring import Cell, Progress, cell_batch, column_key, compute_cells
 from billboards.errors import BillboardsError, InvalidInput, MissingPart, UnknownName
 from billboards.metrics.base import Batch, Metric, score_checked
 from billboards.metrics.discovery import installed_metric

@@ -24,7 +24,7 @@ from billboards.board.matrix import BoardColumns, board_columns, board_scores
 
 if TYPE_CHECKING:
     from billboards.analyses._archive import Archive
-    from billboards.board.scoring import Progress
+    from billboards.board.missing_cells import Progress
     from billboards.metrics.base import Metric
     from billboards.metrics.discovery import Spec
 
@@ -93,7 +93,7 @@ class View:
 
     def metrics(self, named: Spec | Sequence[Spec] | None) -> list[Metric]:
         """The metrics named, or those that the board names."""
-        from billboards.board.scoring import chosen_metrics
+        from billboards.board.missing_cells import chosen_metrics
 
         return chosen_metrics(self.counted, named)
 
@@ -107,7 +107,7 @@ class View:
         """Compute what is missing of these scores, where that is allowed; the reasons for those that failed."""
         if self.scoring is None or self.cells is None:
             return {}
-        from billboards.board.scoring import score_board
+        from billboards.board.missing_cells import score_board
         from billboards.run.local import executor
 
         report = score_board(
@@ -125,7 +125,17 @@ class View:
 def look_at(
     board: Board, *, aggregate: str | None = None, part: Slice | None = None, scoring: Scoring | None = None
 ) -> View:
-    """A board as its owner looks at it, with what is kept in its folder."""
+    """A board as its owner looks at it, with what is kept in its folder.
+
+    board: the board, which may lie in a folder
+    aggregate: the aggregate or dimension of judgments to look at; by default the one that ranks the board
+    part: only these instances; by default all
+    scoring: how missing cells are computed
+
+    Example:
+
+        look_at(bb.open("my-board"), aggregate="adequacy")
+    """
     from billboards.analyses._archive import Archive
     from billboards.board.cells import SqliteCells
 
@@ -141,7 +151,7 @@ def look_at(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgedMatrix:
     """What a ranking looks at: the matrix, people's scores on the same cells, and which rows are judged.
 
@@ -167,7 +177,7 @@ def only_rows(human: Floats, rows: NDArray[np.bool_]) -> Floats:
     return np.where(rows[:, None], human, np.nan) if np.isfinite(human[~rows]).any() else human
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WholeMatrix:
     """A matrix whose scores are read when they are asked for, with people's, of all rows of the board."""
 

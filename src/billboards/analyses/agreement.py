@@ -37,7 +37,7 @@ class AgreementLevel:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Disagreement:
     """One output that two sources judge differently; `difference` is that of their z-scores, first - second."""
 
@@ -51,7 +51,7 @@ class Disagreement:
     reference: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AgreementStudy:
     """Two sources of judgments on the outputs that both judged, and the outputs on which they differ most.
 

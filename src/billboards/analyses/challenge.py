@@ -60,7 +60,7 @@ def challenge(
     if view.scoring is None:
         raise NotEnoughData("a challenge scores spoilt texts, which is not done here; run `billboards challenge BOARD`")
     cells, watcher = view.cells or MemoryCells(), view.scoring.on_progress
-    bench = Bench(view.counted, cells, executor(view.scoring.jobs), on_progress=watcher)
+    bench = Bench(board=view.counted, store=cells, executor=executor(view.scoring.jobs), on_progress=watcher)
     if not sets:
         return run_challenge(bench, view.metrics(metrics), base=base, kinds=kinds, seed=seed, shown=shown)
     if base is not None or kinds is not None:

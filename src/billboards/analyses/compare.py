@@ -52,7 +52,7 @@ Agreement = Literal["pearson", "kendall"]
 PEARSON = Yardstick()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class DecidingOutput:
     """One output that speaks for a side, with the texts to look at."""
 
@@ -69,7 +69,7 @@ class DecidingOutput:
     other_generator: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AccuracyComparison:
     """acc_eq of two metrics over the pairs of outputs that both decide, each at its best epsilon, and its p-values.
 
@@ -141,7 +141,7 @@ class MetricPair:
     pairs: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricPairs:
     """Every two metrics of a board compared, the surest difference first; no acc_eq where people compared outputs."""
 
@@ -160,7 +160,7 @@ class MetricPairs:
     ties: Ties = "wrong"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreDifference:
     """One score's difference between two generators on the instances both have."""
 

@@ -44,8 +44,8 @@ from billboards.board import Board, Generator, Outputs, Scores, Slice, row_of
 from billboards.board.cells import CellStore, MemoryCells
 from billboards.board.folder import read_texts
 from billboards.board.matrix import BoardColumns, board_scores
+from billboards.board.missing_cells import Progress, column_key, score_board
 from billboards.board.score_files import read_score_table
-from billboards.board.scoring import Progress, column_key, score_board
 from billboards.ensembles import FAMILIES
 from billboards.ensembles._inputs import lengths
 from billboards.errors import InvalidInput, MetricFailed, NotEnoughData, count_problems
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 Method = str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ensemble:
     """A combination of metrics, complete enough to be recomputed from this alone (§2.2).
 
@@ -202,7 +202,7 @@ class Ablation:
     lam: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EnsembleStudy:
     """What each metric is worth to the ensemble.
 

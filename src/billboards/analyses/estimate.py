@@ -55,7 +55,7 @@ class Mean:
     effective: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeanEstimate:
     """A generator's mean human score from some labels, with a metric as control variate and without one.
 
@@ -90,7 +90,7 @@ class MeanEstimate:
         return None if self.with_metric.effective is None else self.with_metric.effective - self.labels
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GeneratorEstimate:
     """A generator's mean on one dimension or aggregate: bootstrap interval, worst case, and with a metric's help.
 
@@ -108,7 +108,7 @@ class GeneratorEstimate:
     saved: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EstimateStudy:
     """Every generator's mean human score on every dimension and overall."""
 
@@ -133,7 +133,7 @@ class NextItem:
     expected_error: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NextItems:
     """Which of a generator's outputs to label next, and with which chance each could have been drawn."""
 
@@ -350,7 +350,7 @@ def scale_ends(board: Board, aggregate: Aggregate) -> tuple[float, float] | None
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Prospect:
     """A generator's outputs as they stand: where they are, their labels, what the metric predicts, expected errors."""
 

@@ -32,7 +32,7 @@ from billboards.stats.hybrid import HybridCorrelations, ModelSelection, correlat
 from billboards.stats.significance import Sides
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HybridStanding:
     """How well one metric orders hybrids, and what happens to those who choose among them by it.
 
@@ -51,7 +51,7 @@ class HybridStanding:
     difference: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HybridStudy:
     """Metrics over random mixtures of a board's generators; `parents` is None where each mixes all of them."""
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from billboards.show.plot import Theme
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OverratingEstimate:
     """How much one metric overrates machines over people, in its standard deviations (§2.3).
 
@@ -56,7 +56,7 @@ class OverratingEstimate:
     components: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OverratingReport:
     """Overrating of every metric that can be measured, and why the others can't.
 

@@ -41,7 +41,7 @@ from billboards.stats.power import (
 from billboards.stats.preferences import decisions
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PowerNeed:
     """What it takes to find a difference of the size seen here, by one score or in one unit.
 

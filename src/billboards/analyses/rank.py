@@ -8,7 +8,7 @@ A ranking is an immutable snapshot with everything that went into it; the same i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
@@ -96,7 +96,7 @@ if TYPE_CHECKING:
 PEARSON = Yardstick()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MetricStanding:
     """One metric's place: its correlation with people, on how many pairs, how sure.
 
@@ -208,7 +208,7 @@ class CommonRanking:
     ensemble: Ensemble | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ranking:
     """What a board says at one moment.
 
@@ -594,21 +594,11 @@ def rank_board(
     generators, signatures = _with_corpus_values(board, store, shown, ranked, own, generators)
     generators = disclosed_generators(generators, ensemble, options.disclosure)
     metrics = tuple(replace(m, corpus_signature=signatures.get(m.name)) for m in metrics)
+    outstanding = None
     # Nothing of what is hidden is told by who stands out.
-    outstanding = (
-        None
-        if options.disclosure
-        else stands_out(
-            board,
-            store,
-            shown,
-            ranked,
-            metrics,
-            generators,
-            _tests_by_name(judged.names, judged.tests),
-            options,
-        )
-    )
+    if not options.disclosure:
+        tests = _tests_by_name(judged.names, judged.tests)
+        outstanding = stands_out(board, store, shown, ranked, metrics, generators, tests, options)
     common = _rank_everyone(board, shown, judged.everything, metrics, generators, leader, kept, options)
     kept.forget_others({row.version for row in board.rows})
     return Ranking(
@@ -625,13 +615,7 @@ def rank_board(
         generators=generators,
         ranked_by=leader.name,
         ensemble=ensemble,
-        notes=(
-            *judged.notes,
-            *leader.notes,
-            *(f"{one_line(name)} {why}: the best is told again" for name, why in options.disclosure.kept_back.items()),
-            *_doubtful_signs(metrics),
-            *_how_standardised(board, options.aggregate),
-        ),
+        notes=(*judged.notes, *leader.notes, *_notes_on_metrics(board, metrics, options)),
         alternative=alternative,
         lines=judged.lines,
         resampled=options.resampled,
@@ -645,6 +629,14 @@ def rank_board(
         ties=options.ties,
         outstanding=outstanding,
     )
+
+
+def _notes_on_metrics(board: Board, metrics: Sequence[MetricStanding], options: RankingOptions) -> Iterator[str]:
+    """Which metric is kept back, whose sign is doubtful, and how judgments were standardised."""
+    for name, why in options.disclosure.kept_back.items():
+        yield f"{one_line(name)} {why}: the best is told again"
+    yield from _doubtful_signs(metrics)
+    yield from _how_standardised(board, options.aggregate)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from billboards.analyses._preferences import check_values
 from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.board import Board, Outputs, ReferenceSet
 from billboards.board.cells import CellStore
-from billboards.board.scoring import Progress, column_key, compute_cells, missing_cells
+from billboards.board.missing_cells import Progress, column_key, compute_cells, missing_cells
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.metrics.base import Metric
 from billboards.metrics.executor import Executor
@@ -50,7 +50,7 @@ class ReferencePoint:
     subsets: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReferenceEffect:
     """Correlation of each reference-based metric as references are added (Fig. 3), beside reference-free ones."""
 

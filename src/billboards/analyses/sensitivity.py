@@ -33,7 +33,7 @@ from billboards.stats.preferences import area_under_curve, decisions, preference
 from billboards.stats.system_pairs import soft_pairwise_accuracy, system_pairwise_accuracy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Condition:
     """One way to rank the same metrics: another statistic, dimension, or without one generator.
 
@@ -60,7 +60,7 @@ class RankRange:
     moves: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sensitivity:
     """The same ranking under every statistic, grouping and dimension, and without each generator in turn.
 

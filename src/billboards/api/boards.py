@@ -17,12 +17,28 @@ from billboards.board.writing import write_board
 
 
 def open(path: str | Path) -> Board:
-    """The board in a folder; raises `InvalidBoard` with every mistake found."""
+    """The board in a folder; raises `InvalidBoard` with every mistake found.
+
+    path: the board's folder
+
+    Example:
+
+        bb.open("my-board")
+    """
     return open_board(path)
 
 
 def save(board: Board, path: str | Path, *, force: bool = False) -> Board:
-    """Write a board as a folder and open it there; `force` replaces a folder that exists."""
+    """Write a board as a folder and open it there; `force` replaces a folder that exists.
+
+    board: what is written
+    path: the folder to make
+    force: replace a folder that exists
+
+    Example:
+
+        bb.save(bb.import_board("table", "outputs.csv", generator="system"), "my-board")
+    """
     return open_board(write_board(board, path, replace=force))
 
 

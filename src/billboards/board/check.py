@@ -25,10 +25,10 @@ from billboards.board.doubts import Surroundings
 from billboards.board.folder import TextsFile, read_board, read_settings_file, read_texts_and_lines
 from billboards.board.judgments import Aggregate, standardisation_notes
 from billboards.board.matrix import own_columns
+from billboards.board.missing_cells import Progress
 from billboards.board.model import Board, Kind, Outputs
 from billboards.board.names import folded, named
 from billboards.board.scores import ImportedColumn, is_zero
-from billboards.board.scoring import Progress
 from billboards.board.settings import FILE, Settings
 from billboards.board.writing import PARTS
 from billboards.errors import InvalidInput, MissingPart, Problem

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.board.cells import CellStore, ColumnKey, Floats
+from billboards.board.missing_cells import Declared
 from billboards.board.model import Board
-from billboards.board.scoring import Declared
 from billboards.errors import BillboardsError, InvalidInput
 from billboards.metrics.base import CorpusKind, Counts, Metric
 from billboards.metrics.corpus import CorpusValue, mean_values, summed_values

@@ -93,7 +93,16 @@ class JudgmentSource:
 
 
 def lay_judgments(board: Board, source: JudgmentSource, *, may_lack_systems: bool) -> Imported:
-    """The board with a source's judgments added; systems it lacks are noted, or refused unless people wrote them."""
+    """The board with a source's judgments added; systems it lacks are noted, or refused unless people wrote them.
+
+    board: the board
+    source: whose judgments they are
+    may_lack_systems: systems that the board lacks are noted instead of refused
+
+    Example:
+
+        lay_judgments(board, source, may_lack_systems=True)
+    """
     problems = Problems()
     _check_new(board, source, problems)
     rows = _matched(board, source)

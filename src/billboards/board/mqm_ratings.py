@@ -86,7 +86,7 @@ class RatedLines:
 def is_raw(path: Path) -> bool:
     """Whether a file holds single ratings: its first line, tabs between, names a rater and a target or is one."""
     first = next(iter(numbered_lines(read_source(path), str(path), Problems())), (1, ""))[1].split("\t")
-    names = _known(first)
+    names = _usual_names(first)
     if "system" not in names:
         return len(first) in (len(SQM_COLUMNS), len(COLUMNS), len(COLUMNS) + 1)
     return bool({"rater", "category", "severity"} & set(names))
@@ -102,7 +102,7 @@ def read_rated_lines(path: Path, columns: Sequence[str]) -> RatedLines:
     rows = list(_cells(raw, path, problems))
     refuse_errors(problems)
     header = rows[0][1]
-    names = _known(header)
+    names = _usual_names(header)
     if "system" in names:
         rows = rows[1:]
     elif len(header) in (len(columns), len(columns) + 1):
@@ -158,7 +158,7 @@ def _cells(raw: bytes, path: Path, problems: Problems) -> Iterator[tuple[int, li
         problems.error(str(path), number, f"can't be read as a table with quoted cells: {error}")
 
 
-def _known(header: Iterable[str]) -> tuple[str, ...]:
+def _usual_names(header: Iterable[str]) -> tuple[str, ...]:
     """A header's names as COLUMNS has them."""
     names = (name.strip().strip("#").strip().lower() for name in header)
     return tuple(_SAME.get(name, name) for name in names)

@@ -27,12 +27,26 @@ def pseudonym(name: str, key: bytes) -> str:
     """A name's pseudonym under a key, such as `a-3f9c0d12`: the same name, the same pseudonym, and no way back.
 
     A keyed digest, because names and platform ids can be listed and tried: without a key anybody could look them up.
+
+    name: an annotator's
+    key: a secret
+
+    Example:
+
+        pseudonym("Ann", b"a secret of the campaign")
     """
     return f"a-{hmac.new(key, name.encode('utf-8', 'surrogatepass'), 'sha256').hexdigest()[:12]}"
 
 
 def is_platform_id(name: str) -> bool:
-    """Whether a name looks like a crowd worker's id on a platform, or like an address, and is no pseudonym."""
+    """Whether a name looks like a crowd worker's id on a platform, or like an address, and is no pseudonym.
+
+    name: an annotator's, as the data have it
+
+    Example:
+
+        is_platform_id("A2M98OTRS1XX7F")
+    """
     return _PLATFORM_ID.fullmatch(name) is not None
 
 
@@ -41,6 +55,12 @@ def pseudonyms(names: Iterable[str]) -> dict[str, str]:
 
     The numbers follow a digest that is keyed with all ids together: the same ids have the same pseudonyms whatever
     their order, and one id alone tells nothing of its number.
+
+    names: annotators, as the data have them
+
+    Example:
+
+        pseudonyms(["A2M98OTRS1XX7F", "Ann"])
     """
     every = set(names)
     ids = {name for name in every if is_platform_id(name)}

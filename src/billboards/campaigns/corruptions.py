@@ -77,13 +77,13 @@ def differs(text: str, others: Collection[str]) -> bool:
 
 def names_in(text: str) -> list[str]:
     """Words with a capital that don't begin a sentence: names, in languages that write others small."""
-    found = []
+    names = []
     for match in _WORD.finditer(text):
         before = text[: match.start()].rstrip()
         begins = not before or before[-1] in ".!?:\u201c\"'\u2014-\u3002"
         if not begins and match[0][0].isupper() and not match[0].isupper() and len(match[0]) > 2:
-            found.append(match[0])
-    return found
+            names.append(match[0])
+    return names
 
 
 def _words(text: str) -> list[str]:

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 
 
 def add_plan(parser: ArgumentParser) -> None:
+    _add_amount(parser)
+    _add_test_questions(parser)
+    _add_money(parser)
+    _add_times(parser)
+    _add_decisions(parser)
+    options.add_seed(parser)
+
+
+def _add_amount(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--preset",
         choices=("sentence", "long"),
@@ -25,6 +34,9 @@ def add_plan(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--overlap", type=options.non_negative, metavar="X", help="share of outputs that get one label more (default 0)"
     )
+
+
+def _add_test_questions(parser: ArgumentParser) -> None:
     parser.add_argument("--positive", type=options.non_negative, metavar="X", help="share of positive test questions")
     parser.add_argument(
         "--negative", type=options.non_negative, metavar="X", help="of negative ones (default 0.05 each)"
@@ -57,6 +69,9 @@ def add_plan(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--minutes", type=options.non_negative, metavar="N", help="minutes to keep an item (default 20)"
     )
+
+
+def _add_money(parser: ArgumentParser) -> None:
     parser.add_argument("--pay", type=options.non_negative, metavar="X", help="for one answer (default 0)")
     parser.add_argument("--fee", type=options.non_negative, metavar="X", help="the platform's share on top (default 0)")
     parser.add_argument("--currency", metavar="NAME", help="default USD")
@@ -69,11 +84,17 @@ def add_plan(parser: ArgumentParser) -> None:
         "--newcomers-total", type=options.non_negative, metavar="X", help="all later ones may cost X unasked"
     )
     parser.add_argument("--seconds", type=options.non_negative, metavar="X", help="what an item is expected to take")
+
+
+def _add_times(parser: ArgumentParser) -> None:
     parser.add_argument("--opens", type=_moment, metavar="TIME", help="not before, as in 2026-05-01T12:00Z")
     parser.add_argument("--closes", type=_moment, metavar="TIME", help="not after")
     parser.add_argument("--days", metavar="DAYS", help="only on these, as in mon,tue,wed,thu,fri")
     parser.add_argument("--hours", type=_hours, metavar="FROM-TO", help="only within these, as in 10-18")
     parser.add_argument("--zone", metavar="NAME", help="time zone of days and hours (default UTC)")
+
+
+def _add_decisions(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--selector", metavar="NAME", help="choose the instances as `billboards next` does (default: at random)"
     )
@@ -102,7 +123,6 @@ def add_plan(parser: ArgumentParser) -> None:
         help="who is compared with whom: at random (default), each pair and order equally often, or more often where "
         "two generators are not told apart yet",
     )
-    options.add_seed(parser)
 
 
 def _moment(text: str) -> float:

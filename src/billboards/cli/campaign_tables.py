@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from billboards.campaigns.quote import Quote
     from billboards.site.campaigns.annotators import AnnotatorLine, Invitation
     from billboards.site.campaigns.campaign import Campaign
+    from billboards.site.campaigns.decisions import CampaignWatch
     from billboards.site.campaigns.lifecycle import SourceChange
     from billboards.site.campaigns.meta_evaluation import Corner
     from billboards.site.campaigns.results import Results
     from billboards.site.campaigns.status import Status
     from billboards.site.campaigns.surveys import PageLine
-    from billboards.site.campaigns.watching import CampaignWatch
 
 
 def _facts(title: str, facts: Sequence[tuple[str, object]], notes: Sequence[str] = ()) -> Table:
@@ -202,7 +202,7 @@ def results_table(results: Results) -> Table:
 def watch_tables(name: str, watch: CampaignWatch) -> list[Table]:
     """Means and pairs of generators, valid however often one looks."""
     from billboards.analyses.watch import ONCE, verdict
-    from billboards.site.campaigns.watching import watch_words
+    from billboards.site.campaigns.decisions import watch_words
 
     means = (
         TableColumn("generator", "generator", "left", kind="name"),

@@ -257,11 +257,11 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     from billboards.cli.output import emit
     from billboards.show.documents import document_of
     from billboards.site.campaigns.comparisons import campaign_arena
+    from billboards.site.campaigns.decisions import watch_campaign
     from billboards.site.campaigns.error_results import campaign_errors
     from billboards.site.campaigns.meta_evaluation import meta_results
     from billboards.site.campaigns.repeating import campaign_days
     from billboards.site.campaigns.results import both_results
-    from billboards.site.campaigns.watching import watch_campaign
 
     campaign = _named(arguments, site)
     if campaign.kind == "meta":

@@ -11,7 +11,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from billboards.analyses._recompute import Recomputed
+from billboards.analyses._imported_scores import Recomputed
 from billboards.cli import options
 from billboards.errors import MissingPart, Problem, count_problems
 
@@ -60,8 +60,8 @@ class Comparison:
 
 
 def _recompute(arguments: Namespace) -> Comparison:
-    from billboards.analyses._recompute import recompute
-    from billboards.analyses._recomputed import keep_verdicts
+    from billboards.analyses._column_verdicts import keep_verdicts
+    from billboards.analyses._imported_scores import recompute
     from billboards.board.folder import open_board
     from billboards.cli.progress import scoring_progress
     from billboards.metrics.discovery import metric, metric_for, metric_names

@@ -146,8 +146,8 @@ def _values(action: Action, before: list[str]) -> Iterable[str]:
 
 def boards(folder: Path) -> list[str]:
     """Board folders here and one level below."""
-    found = [*folder.glob("*/board.toml"), *folder.glob("*/*/board.toml")]
-    return sorted(path.parent.as_posix() for path in found)
+    settings = [*folder.glob("*/board.toml"), *folder.glob("*/*/board.toml")]
+    return sorted(path.parent.as_posix() for path in settings)
 
 
 def generators(board: Path | None) -> list[str]:

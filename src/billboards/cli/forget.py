@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit, note
     from billboards.cli.site_tables import forgotten_table
     from billboards.show.table import records
-    from billboards.site.admin.forgetting import forget, plan_forgetting
+    from billboards.site.admin.erasure import forget, plan_forgetting
     from billboards.site.site import open_site
 
     options.check_site(arguments.data)

@@ -77,7 +77,7 @@ def run(arguments: Namespace) -> int:
 
 def _score(path: Path) -> int:
     """Compute what the new board lacks."""
-    from billboards.api.scoring import score
+    from billboards.api.board_scores import score
     from billboards.board.folder import open_board
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress

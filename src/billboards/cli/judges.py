@@ -88,11 +88,11 @@ class SpentWithCost(Spent):
 
 def _print_json(answers: Answers | None) -> None:
     spent = () if answers is None else answers.spent()
-    print(json.dumps([asdict(SpentWithCost(**asdict(one), cost=_cost(one))) for one in spent], indent=1))
+    print(json.dumps([asdict(SpentWithCost(**asdict(total), cost=_cost(total))) for total in spent], indent=1))
 
 
 def _print_totals(answers: Answers) -> None:
-    from billboards.metrics.judges.counting import Prices, tokens_in_words
+    from billboards.metrics.judges.usage import Prices, tokens_in_words
 
     prices = Prices.from_environment()
     for spent in answers.spent():
@@ -103,7 +103,7 @@ def _print_totals(answers: Answers) -> None:
 
 def _cost(spent: Spent) -> float | None:
     """What was spent, where the user states prices."""
-    from billboards.metrics.judges.counting import Prices
+    from billboards.metrics.judges.usage import Prices
 
     prices = Prices.from_environment()
     return None if prices is None else prices.cost(spent.tokens_in, spent.tokens_out)

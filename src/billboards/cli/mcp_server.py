@@ -110,8 +110,8 @@ def answer(boards: Mapping[str, Path], name: str, given: Mapping[str, Any]) -> t
         raise UnknownName("board", str(board), boards)
     chosen = {"aggregate": options.pop("aggregate")} if "aggregate" in options else {}
     result = tools[name].run(look_at(open_board(boards[board]), **chosen), **options)
-    said = "\n\n".join(filter(None, ("\n".join(result.words), result.to_text(), "\n".join(result.notes))))
-    return said, {"schema": SCHEMA, **result.document}
+    text = "\n\n".join(filter(None, ("\n".join(result.words), result.to_text(), "\n".join(result.notes))))
+    return text, {"schema": SCHEMA, **result.document}
 
 
 def server(boards: Mapping[str, Path]) -> Server[Any]:
@@ -144,11 +144,11 @@ def server(boards: Mapping[str, Path]) -> Server[Any]:
     async def call_tool(_: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
         try:
             # A ranking takes seconds; meanwhile the server answers others.
-            said, document = await anyio.to_thread.run_sync(answer, boards, asked.name, asked.arguments or {})
+            text, document = await anyio.to_thread.run_sync(answer, boards, asked.name, asked.arguments or {})
         except BillboardsError as error:
             return types.CallToolResult(content=[types.TextContent(type="text", text=str(error))], is_error=True)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=said)], structured_content=json.loads(dumps(document))
+            content=[types.TextContent(type="text", text=text)], structured_content=json.loads(dumps(document))
         )
 
     return Server(

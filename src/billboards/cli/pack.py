@@ -100,7 +100,7 @@ def _check(arguments: Namespace) -> int:
 
 def _trial_batch(board: Board, program: ProgramMetric, generator: str | None) -> Batch:
     """The first outputs that come with all that a program needs; of one generator where it is named."""
-    from billboards.board.scoring import Cell, cell_batch, column_key
+    from billboards.board.missing_cells import Cell, cell_batch, column_key
     from billboards.errors import NotEnoughData
 
     key = column_key(board, program, board.references)

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING
 
-from billboards.board.scoring import Progress
-from billboards.metrics.neural.watching import watched_by
+from billboards.board.missing_cells import Progress
+from billboards.metrics.neural.progress import watched_by
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

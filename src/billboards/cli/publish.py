@@ -181,7 +181,7 @@ def _site(arguments: Namespace) -> Iterator[Site]:
 
 def _score(folder: Path, jobs: int) -> None:
     """Compute what is missing, and keep it with the board: the next run has it."""
-    from billboards.api.scoring import score
+    from billboards.api.board_scores import score
     from billboards.board.folder import open_board
     from billboards.cli.progress import scoring_progress
 
@@ -192,7 +192,7 @@ def _score(folder: Path, jobs: int) -> None:
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int, float], None]]:
     """Says how far the pages are, on a terminal."""
-    from billboards.board.scoring import Progress
+    from billboards.board.missing_cells import Progress
     from billboards.cli.progress import scoring_progress
 
     with scoring_progress("writing pages") as show:

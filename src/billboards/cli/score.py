@@ -111,7 +111,7 @@ def _refuse(arguments: Namespace, names: tuple[str, ...], why: str) -> None:
 
 def _score_board(arguments: Namespace) -> int:
     from billboards.analyses._archive import open_home
-    from billboards.board.scoring import chosen_metrics, score_board
+    from billboards.board.missing_cells import chosen_metrics, score_board
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress
     from billboards.metrics.judges.budget import attended

@@ -8,9 +8,9 @@ from billboards.show.table import Table, TableColumn
 
 if TYPE_CHECKING:
     from billboards.site.admin.backup import Content
-    from billboards.site.admin.forgetting import Forgotten
+    from billboards.site.admin.erasure import Forgotten
+    from billboards.site.admin.expiry import Chore, Tidied
     from billboards.site.admin.operations import Verified
-    from billboards.site.admin.tidying import Chore, Tidied
     from billboards.site.database.retention import Amount
 
 

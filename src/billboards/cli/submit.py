@@ -105,8 +105,8 @@ def run(arguments: Namespace) -> int:
             return _submit_to_suite(site, arguments, path, address, details)
         if address is not None:
             way, name, parts = address
-            said = {key: details[key] for key in details if key != "url"}
-            sent = site.submit_address(arguments.board, way, arguments.name or name, **parts, **said)
+            stated = {key: details[key] for key in details if key != "url"}
+            sent = site.submit_address(arguments.board, way, arguments.name or name, **parts, **stated)
         elif arguments.kind == "generator":
             sent = site.submit_generator(arguments.board, arguments.name or path.stem, path, **details)
         elif _holds_scores(path):

@@ -33,7 +33,7 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit, note
     from billboards.cli.site_tables import tidied_table
     from billboards.show.table import records
-    from billboards.site.admin.tidying import plan_tidying, tidy
+    from billboards.site.admin.expiry import plan_tidying, tidy
     from billboards.site.site import open_site
 
     options.check_site(arguments.data)

@@ -108,7 +108,7 @@ def _verify_site(arguments: Namespace) -> int:
 def run(arguments: Namespace) -> int:
     if is_site(arguments.board):
         return _verify_site(arguments)
-    from billboards.api.verifying import verify
+    from billboards.api.claims import verify
     from billboards.cli.output import note, show
     from billboards.cli.progress import scoring_progress
 

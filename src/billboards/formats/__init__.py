@@ -66,8 +66,14 @@ def __getattr__(name: str) -> object:
 def add_file(board: Board, path: Path, form: str, campaign: str) -> Imported:
     """The board with a file's judgments.
 
-    path: the file, in the format named by `form`
+    board: the board
+    path: the file
+    form: the name of its format
     campaign: the name that the judgments go by on the board
+
+    Example:
+
+        add_file(bb.open("my-board"), Path("ratings.csv"), "csv", "spring")
     """
     from billboards.board.judgment_sources import lay_judgments
     from billboards.board.names import file_name_mistake
@@ -82,10 +88,15 @@ def judgments_as_text(
 ) -> str:
     """A board's judgments as a file's text.
 
+    board: the board
     form: the name of the format
     campaigns: only the judgments of these
     key: a secret from which pseudonyms are made; without one, they differ from one file to the next
     tests: whether test questions are among them
+
+    Example:
+
+        judgments_as_text(bb.open("my-board"), "csv")
     """
     for name in campaigns:
         if name not in board.judgments.campaigns:

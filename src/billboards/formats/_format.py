@@ -66,6 +66,11 @@ def judgment_format(name: str | None = None) -> Callable[[Reader], JudgmentForma
     """Declare a function that reads a file to be a format.
 
     name: what people ask for; the function's own name, with dashes for underscores, unless another is given
+
+    Example:
+
+        @judgment_format()
+        def my_tool(path: Path, board: Board, campaign: str) -> JudgmentSource: ...
     """
 
     def declare(read: Reader) -> JudgmentFormat:
@@ -79,6 +84,15 @@ def read_delimited(path: Path, delimiter: str, needed: Sequence[str], what: str)
 
     A file without one of the needed columns is no such thing as `what` names, and is refused; so is one without rows,
     or with a row of another width.
+
+    path: the file
+    delimiter: what parts its cells
+    needed: columns that it must have
+    what: what such a file is called
+
+    Example:
+
+        read_delimited(path, "\\t", ("system", "score"), "table of ratings")
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -104,7 +118,16 @@ def read_delimited(path: Path, delimiter: str, needed: Sequence[str], what: str)
 
 
 def write_delimited(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], delimiter: str) -> str:
-    """Rows as a delimited text; without quoting where tabs delimit, as the readers of such files expect."""
+    """Rows as a delimited text; without quoting where tabs delimit, as the readers of such files expect.
+
+    columns: in their order
+    rows: cells by column
+    delimiter: what parts cells
+
+    Example:
+
+        write_delimited(("id", "score"), [{"id": "1", "score": 3}], ",")
+    """
     out = StringIO()
     if delimiter != "\t":
         writer = csv.DictWriter(out, columns, delimiter=delimiter, lineterminator="\n")
@@ -118,12 +141,29 @@ def write_delimited(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], d
 
 
 def single_generator(judgment: Judgment, form: str) -> str:
-    """The generator that a judgment speaks of, for formats that know no comparisons."""
+    """The generator that a judgment speaks of, for formats that know no comparisons.
+
+    judgment: of one output
+    form: the name of the format
+
+    Example:
+
+        single_generator(judgment, "csv")
+    """
     if len(judgment.outputs) != 1:
         raise ImportRefused(f"{form} can't hold judgments that compare outputs; write csv instead")
     return judgment.outputs[0]
 
 
 def judged_text(board: Board, instance: str, row: str) -> str:
-    """The output that was judged."""
+    """The output that was judged.
+
+    board: the board
+    instance: the id of the instance
+    row: the name of the row that was judged
+
+    Example:
+
+        judged_text(board, judgment.instance, judgment.outputs[0])
+    """
     return board.row(row).texts[board.position[instance]] or ""

@@ -85,20 +85,12 @@ __all__ = [
     "value_within",
 ]
 
-#: Where the names of others come from, when first asked for.
-_HOMES = (
-    "billboards.importers._assembling",
-    "billboards.board.judgment_sources",
-    "billboards.board.pseudonyms",
-    "billboards.reading",
-)
-
-
 #: Where what is offered here is defined.
 _HOMES = (
     "billboards.importers._assembling",
     "billboards._pickles",
     "billboards.board.judgment_sources",
+    "billboards.board.pseudonyms",
     "billboards.reading",
 )
 

@@ -59,7 +59,16 @@ _UNENDED = ": the last line has no line end; make sure that the file is complete
 
 
 def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:
-    """The file itself, or the only one below a folder that matches the first pattern with any match."""
+    """The file itself, or the only one below a folder that matches the first pattern with any match.
+
+    root: a file, or the folder to look in
+    patterns: names with wildcards, the usual one first
+    what: what is looked for, to say that it is missing
+
+    Example:
+
+        find_file(source, ("*.jsonl", "data/*.jsonl"), "summaries")
+    """
     if root.is_file():
         return root
     if not root.exists():
@@ -76,7 +85,16 @@ def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:
 
 
 def read_lines(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple[int, str]]:
-    """The lines of a text file; one that ends without a line end is noted, unless it is published so."""
+    """The lines of a text file; one that ends without a line end is noted, unless it is published so.
+
+    path: the file
+    problems: where mistakes are collected
+    notes: where remarks are collected
+
+    Example:
+
+        texts = [text for _, text in read_lines(path, problems, notes)]
+    """
     raw = read_source(path)
     note_unended(path, raw, notes)
     yield from numbered_lines(raw, str(path), problems)
@@ -90,7 +108,17 @@ def note_unended(path: Path, raw: bytes, notes: list[str]) -> None:
 
 
 def read_fields(path: Path, width: int, problems: Problems, notes: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a file without a header, tabs between its fields."""
+    """The lines of a file without a header, tabs between its fields.
+
+    path: the file
+    width: how many fields a line has
+    problems: where mistakes are collected
+    notes: where remarks are collected
+
+    Example:
+
+        for line, (system, score) in read_fields(path, 2, problems, notes): ...
+    """
     for line, text in read_lines(path, problems, notes):
         cells = text.split("\t")
         if len(cells) == width:
@@ -100,7 +128,17 @@ def read_fields(path: Path, width: int, problems: Problems, notes: list[str]) ->
 
 
 def read_cells(path: Path, columns: Sequence[str], problems: Problems, notes: list[str]) -> Iterator[tuple[int, Cells]]:
-    """The rows of a CSV or TSV file that must have these columns; it may have others."""
+    """The rows of a CSV or TSV file that must have these columns; it may have others.
+
+    path: the file
+    columns: those it must have
+    problems: where mistakes are collected
+    notes: where remarks are collected
+
+    Example:
+
+        for line, cells in read_cells(path, ("id", "score"), problems, notes): ...
+    """
     table = read_table(path, problems, numbered=True)
     missing = [name for name in columns if name not in table.columns]
     if missing:
@@ -112,7 +150,14 @@ def read_cells(path: Path, columns: Sequence[str], problems: Problems, notes: li
 
 
 def read_json(path: Path) -> Any:
-    """A file that is one JSON value; one that is none is refused with its line."""
+    """A file that is one JSON value; one that is none is refused with its line.
+
+    path: the file
+
+    Example:
+
+        read_json(source / "annotations.json")
+    """
     raw = read_source(path)
     try:
         return json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_unique)
@@ -126,7 +171,15 @@ def read_json(path: Path) -> Any:
 
 
 def read_objects(path: Path, key: str) -> Mapping[str, Mapping[str, Any]]:
-    """Objects by id, from a file that is one JSON object, or JSON lines with the id under a key."""
+    """Objects by id, from a file that is one JSON object, or JSON lines with the id under a key.
+
+    path: the file
+    key: what the id is called in JSON lines
+
+    Example:
+
+        read_objects(path, "doc_id")
+    """
     if ".jsonl" in path.suffixes:
         problems = Problems()
         objects: dict[str, Mapping[str, Any]] = {}
@@ -154,14 +207,31 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def check_name(kind: str, name: str, where: str, line: int | None, problems: Problems) -> None:
-    """A name or id must be one that a board folder can hold."""
+    """A name or id must be one that a board folder can hold.
+
+    kind: what has the name, as "generator"
+    name: the name or id
+    where, line: the file and the line, for the mistake
+    problems: where mistakes are collected
+
+    Example:
+
+        check_name("generator", row["system"], str(path), line, problems)
+    """
     mistake = mistake_in(kind, name)
     if mistake:
         problems.error(where, line, f"{kind} {shown(name)} {mistake}")
 
 
 def board_name(name: str) -> str:
-    """A board's name, if it can be one."""
+    """A board's name, if it can be one.
+
+    name: what the data are called
+
+    Example:
+
+        board_name("wmt20-zh-en")
+    """
     mistake = board_name_mistake(name)
     if mistake:
         raise InvalidInput(f"the board's name {shown(name)} {mistake}")
@@ -169,7 +239,19 @@ def board_name(name: str) -> str:
 
 
 def refuse_twice(seen: dict[Any, int], key: Any, what: str, where: str, line: int, problems: Problems) -> bool:
-    """Whether something was there before, which then is a mistake that names both lines."""
+    """Whether something was there before, which then is a mistake that names both lines.
+
+    seen: where each key was met first; it learns this one
+    key: what must be there once
+    what: what it is called in the mistake
+    where, line: the file and the line, for the mistake
+    problems: where mistakes are collected
+
+    Example:
+
+        if refuse_twice(seen, (system, instance), "output", str(path), line, problems):
+            continue
+    """
     if key in seen:
         problems.error(where, line, f"{what} appears twice, first on line {seen[key]}")
         return True
@@ -178,7 +260,17 @@ def refuse_twice(seen: dict[Any, int], key: Any, what: str, where: str, line: in
 
 
 def value_within(text: str, dimension: Dimension, where: str, line: int | None, problems: Problems) -> float:
-    """A judgment's number, which must lie on the dimension's scale."""
+    """A judgment's number, which must lie on the dimension's scale.
+
+    text: what is written
+    dimension: whose scale it must lie on
+    where, line: the file and the line, for the mistake
+    problems: where mistakes are collected
+
+    Example:
+
+        value_within(cells["score"], adequacy, str(path), line, problems)
+    """
     value = read_number(text, dimension.name, where, line, problems)
     low, high = dimension.range or (-float("inf"), float("inf"))
     if not low <= value <= high:
@@ -187,7 +279,17 @@ def value_within(text: str, dimension: Dimension, where: str, line: int | None, 
 
 
 def text_in(item: Mapping[str, Any], key: str, where: str, line: int | None, problems: Problems) -> str:
-    """A text of a JSON object; anything else is a mistake."""
+    """A text of a JSON object; anything else is a mistake.
+
+    item: the object
+    key: the text's name in it
+    where, line: the file and the line, for the mistake
+    problems: where mistakes are collected
+
+    Example:
+
+        text_in(item, "summary", str(path), line, problems)
+    """
     value = item.get(key)
     if not isinstance(value, str):
         problems.error(where, line, f'"{key}" must be text; found {shown(value)}')
@@ -196,7 +298,17 @@ def text_in(item: Mapping[str, Any], key: str, where: str, line: int | None, pro
 
 
 def texts_in(item: Mapping[str, Any], key: str, where: str, line: int | None, problems: Problems) -> list[str]:
-    """A list of texts of a JSON object; anything else is a mistake."""
+    """A list of texts of a JSON object; anything else is a mistake.
+
+    item: the object
+    key: the list's name in it
+    where, line: the file and the line, for the mistake
+    problems: where mistakes are collected
+
+    Example:
+
+        texts_in(item, "references", str(path), line, problems)
+    """
     value = item.get(key)
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         problems.error(where, line, f'"{key}" must be a list of texts; found {shown(value)}')
@@ -205,7 +317,15 @@ def texts_in(item: Mapping[str, Any], key: str, where: str, line: int | None, pr
 
 
 def references(texts: Iterable[str], name: str = "ref") -> tuple[Reference, ...]:
-    """References under numbered names, `ref1` and so on, without the empty ones."""
+    """References under numbered names, `ref1` and so on, without the empty ones.
+
+    texts: in their order
+    name: what their names begin with
+
+    Example:
+
+        references(["A first one.", "Another."])
+    """
     return tuple(Reference(f"{name}{k}", text) for k, text in enumerate(texts, 1) if text.strip())
 
 
@@ -214,7 +334,16 @@ def rows_of_generators(
     texts: Mapping[str, Mapping[str, str]],
     generators: Mapping[str, Generator] | None = None,
 ) -> tuple[Outputs, ...]:
-    """A row per generator from its texts by instance; one without an entry is a machine, or human by its name."""
+    """A row per generator from its texts by instance; one without an entry is a machine, or human by its name.
+
+    instances: in the board's order
+    texts: by generator and instance
+    generators: what is known of them, by name
+
+    Example:
+
+        rows_of_generators(instances, {"A": {"1": "An output."}})
+    """
     named = {name: Generator(name, kind="human" if is_human(name) else "machine") for name in texts} | dict(
         generators or {}
     )
@@ -227,7 +356,16 @@ def rows_of_generators(
 def generator_rows(
     generators: Mapping[str, Generator], instances: Sequence[Instance], texts: Mapping[str, Texts]
 ) -> tuple[Outputs, ...]:
-    """One row per generator, in the order of a board folder."""
+    """One row per generator, in the order of a board folder.
+
+    generators: by name
+    instances: in the board's order
+    texts: the outputs of each generator
+
+    Example:
+
+        generator_rows({"A": Generator("A")}, instances, {"A": texts})
+    """
     return tuple(row_of(generators[name], instances, texts[name]) for name in sorted(texts, key=folder_order))
 
 
@@ -275,6 +413,10 @@ def assemble(
     input_language, output_language: their codes, where all texts are in one language
     card: facts of this very board; what every board of an importer shares stands in its declaration
     anonymous: campaigns whose annotators are places in a list, not persons
+
+    Example:
+
+        assemble(name, instances, rows_of_generators(instances, texts), judgments, dimensions=scales, ranks="adequacy")
     """
     bare = Board(
         name=name,
@@ -293,14 +435,29 @@ def assemble(
 
 
 def default_metrics(instances: Sequence[Instance]) -> tuple[str, ...]:
-    """The metrics a new board computes: those for which it has references and input texts."""
+    """The metrics a new board computes: those for which it has references and input texts.
+
+    instances: the board's
+
+    Example:
+
+        default_metrics(board.instances)
+    """
     of_references = _OF_REFERENCES if any(instance.references for instance in instances) else ()
     of_inputs = _OF_INPUTS if any(instance.input is not None for instance in instances) else ()
     return (*of_references, *_OF_OUTPUTS, *of_inputs)
 
 
 def counts(path: Path, board: Board) -> str:
-    """How much was found, so that a file which ends too early doesn't go unnoticed."""
+    """How much was found, so that a file which ends too early doesn't go unnoticed.
+
+    path: the file that was read
+    board: what it gave
+
+    Example:
+
+        notes = (counts(path, board),)
+    """
     outputs = sum(text is not None for row in board.rows for text in row.texts)
     return f"{path}: {len(board.instances)} instances, {outputs} outputs, {len(board.judgments)} judgments"
 
@@ -316,7 +473,19 @@ def score_column(
     is_ensemble: bool = False,
     is_statistic: bool = False,
 ) -> ImportedColumn:
-    """Scores that came with the data, under a signature derived from every one of them."""
+    """Scores that came with the data, under a signature derived from every one of them.
+
+    source_name: what the source calls the metric
+    values: by generator, a score for each instance
+    name: what the board calls it; by default as the source does
+    references: those it was computed with
+    needs_references, needs_input: what the metric reads beside outputs
+    is_ensemble, is_statistic: it combines metrics, or judges nothing
+
+    Example:
+
+        score_column("bleu", {"A": np.array([0.2, 0.4])}, references=["ref"])
+    """
     total = hashlib.sha256(source_name.encode())
     ordered = {row: values[row] for row in sorted(values, key=folder_order)}
     for row, scores in ordered.items():
@@ -340,5 +509,12 @@ def is_statistic(name: str) -> bool:
 
 
 def in_folder_order(columns: Iterable[ImportedColumn]) -> tuple[ImportedColumn, ...]:
-    """Columns in the order a board folder lists their files."""
+    """Columns in the order a board folder lists their files.
+
+    columns: imported ones
+
+    Example:
+
+        in_folder_order([score_column("bleu", values)])
+    """
     return tuple(sorted(columns, key=lambda column: f"{file_name(column.source_name)}.tsv"))

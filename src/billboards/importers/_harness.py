@@ -41,7 +41,7 @@ class Sample:
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Samples:
     """Samples of all models, as they are read; mistakes go to `problems` with file and line."""
 
@@ -140,13 +140,13 @@ def plain_text(value: object) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value:
-        parts = [_said(item) for item in value]
+        parts = [_message_text(item) for item in value]
         texts = [part for part in parts if part is not None]
         return "\n".join(texts) if len(texts) == len(value) else None
-    return _said(value)
+    return _message_text(value)
 
 
-def _said(item: object) -> str | None:
+def _message_text(item: object) -> str | None:
     """The text of a message: its content, which may come in parts."""
     if isinstance(item, str):
         return item

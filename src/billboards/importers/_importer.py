@@ -82,6 +82,11 @@ def importer(
 
     name: what people ask for; the function's own name, with dashes for underscores, unless another is given
     card: what is known of the data; a board's own facts come first
+
+    Example:
+
+        @importer("realsumm", card=CARD)
+        def read(source: Path) -> Board: ...
     """
 
     def declare(function: Callable[..., Board | Imported]) -> Importer:

@@ -329,7 +329,7 @@ class _Systems:
                 yield f"{path}: {name} has no output for {len(self.instances) - len(texts)} documents"
 
 
-@dataclass
+@dataclass(kw_only=True)
 class SharedInputs:
     """Instances of outputs that nobody's name stands under: one for each input with its references."""
 

@@ -50,6 +50,8 @@ def metric(spec: Spec, **options: Any) -> Metric:
     options: an installed metric's options, as in `metric("chrF", beta=1)`; those of `compute` for a module of
         evaluate; for a function `name` and `higher_is_better`.
 
+    Example:
+
         bb.metric("chrF(beta=1)").score(["a cat"], ["the cat"])
         bb.score(board, ["BLEU", "./mine.py", function])
     """

@@ -25,8 +25,8 @@ from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Batch
 from billboards.run.addresses import NoAddress, outside_address, posted
 from billboards.run.manifest import Contract
+from billboards.run.program_metrics import ProgramRun, WatchedMetric, facts_signed
 from billboards.run.sandbox import Listener, Outcome
-from billboards.run.watched import ProgramRun, WatchedMetric, facts_signed
 
 #: Outputs in one request, how often one is put, the seconds before the second time, and those for which an answer may
 #: keep silent; all of it may take twice as long.

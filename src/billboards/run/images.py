@@ -31,11 +31,11 @@ from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.base import Batch, MetricCard
 from billboards.run.limits import MIB, Limits
 from billboards.run.manifest import Contract
-from billboards.run.mixing import line_ids
 from billboards.run.program import json_lines_of
+from billboards.run.program_metrics import ProgramRun, WatchedMetric, facts_signed, judged
 from billboards.run.sandbox import Listener, Outcome, Stream
+from billboards.run.shuffled_outputs import line_ids
 from billboards.run.verdicts import WITHHELD, Verdict
-from billboards.run.watched import ProgramRun, WatchedMetric, facts_signed, judged
 
 ENGINES = ("podman", "docker")
 IMAGE = re.compile(r"[a-z0-9](?:[a-z0-9._/-]|:[0-9]+/)*(?::[\w.-]+)?@sha256:[0-9a-f]{64}", re.ASCII)

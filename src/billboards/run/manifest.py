@@ -46,7 +46,7 @@ class Contract:
     tolerance: float = TOLERANCE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Manifest:
     """What a metric declares, and which of its files is run."""
 

@@ -25,7 +25,7 @@ VARIABLE = "BILLBOARDS_PACKS"
 ENVIRONMENTS = "environments"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Pack:
     """A pack as it was built: its name, its folder and what lay there, and whether it is trusted."""
 

@@ -24,9 +24,9 @@ from billboards.metrics.base import Batch, MetricCard
 from billboards.run.confinement import FOLDER
 from billboards.run.environments import Environment
 from billboards.run.manifest import SHELL, Contract, Manifest, read_manifest
-from billboards.run.mixing import keyed, line_ids
+from billboards.run.program_metrics import ProgramRun, WatchedMetric, facts_signed, judged
 from billboards.run.sandbox import Limits, Listener, Places, Work, run
-from billboards.run.watched import ProgramRun, WatchedMetric, facts_signed, judged
+from billboards.run.shuffled_outputs import keyed, line_ids
 
 SOURCE, GENERATOR, REFERENCES, DRIVER = "source.jsonl", "generator.jsonl", "references.jsonl", "driver.py"
 DEFAULT_LIMITS, DEFAULT_CONTRACT = Limits(), Contract()
@@ -116,21 +116,6 @@ def open_program(
         devices=devices,
         contract=manifest.contract,
     )
-
-
-def run_program(
-    program: ProgramMetric,
-    batch: Batch,
-    *,
-    listen: Listener | None = None,
-    cancelled: Callable[[], bool] | None = None,
-    quoting: bool = True,
-) -> ProgramRun:
-    """Run a program on one generator's outputs; whatever goes wrong in there is the result, never an exception.
-
-    Without `quoting` the problem holds nothing that the program wrote: it may be a reference that nobody shall see.
-    """
-    return run_rows(program, [batch], listen=listen, cancelled=cancelled, quoting=quoting)[0]
 
 
 def run_rows(

@@ -76,7 +76,7 @@ class FirstProcess:
         os.close(self._handle)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Process:
     """One process at one look: ticks of its own and of children that it waited for."""
 

@@ -22,9 +22,9 @@ from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Metric
 from billboards.metrics.executor import Result, Task, run_task
 from billboards.run.manifest import GPU_TOLERANCE, Contract
-from billboards.run.mixing import chosen, compare, joined, keyed, put_back, shuffle_whole
+from billboards.run.program_metrics import ProgramRun, WatchedMetric
 from billboards.run.sandbox import Listener, Outcome
-from billboards.run.watched import ProgramRun, WatchedMetric
+from billboards.run.shuffled_outputs import chosen, compare, joined, keyed, put_back, shuffle_whole
 
 INSTANCES = 8
 DECLARE = "`deterministic = false`"

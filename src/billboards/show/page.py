@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 READ = 600
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Picture:
     """A chart on the page: its finding as text, and its picture for light and for dark screens."""
 

@@ -29,7 +29,7 @@ ROW = 22
 LINE = 48
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Palette:
     """The colours of a theme; accent and people are blue and orange, which every eye tells apart.
 

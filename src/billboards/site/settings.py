@@ -345,8 +345,8 @@ class BoardSettings(_Settings):
             return name
         opening = [phase.name for phase in phases if phase.opens is not None]
         if name not in opening:
-            there = f"there are {', '.join(opening)}" if opening else "there is none yet"
-            words = f"must be a phase with a time at which it opens; {there}"
+            openings = f"there are {', '.join(opening)}" if opening else "there is none yet"
+            words = f"must be a phase with a time at which it opens; {openings}"
             raise PydanticCustomError("phase", "{words}", {"words": words})
         return name
 

@@ -153,7 +153,7 @@ def resample_generators(
         variance = np.maximum(drawn[:, 1] / n - mean**2, 0.0) / (n - 1)
         return _over(mean * np.sign(d.mean()), variance)
 
-    shares = _found(columns, statistic, sizes, 1, level, draws, seed)
+    shares = _found_shares(columns, statistic, sizes, 1, level, draws, seed)
     return PowerCurve(np.array(sizes, np.int64), shares, _read_needed(sizes, shares, power, level))
 
 
@@ -177,7 +177,7 @@ def resample_metrics(
         difference, variance = _compare(drawn[:, :9], drawn[:, 9:].reshape(-1, 9, 9), n)
         return _over(difference * sign, variance)
 
-    shares = _found(columns, statistic, sizes, 3, level, draws, seed)
+    shares = _found_shares(columns, statistic, sizes, 3, level, draws, seed)
     return PowerCurve(np.array(sizes, np.int64), shares, _read_needed(sizes, shares, power, level))
 
 
@@ -293,7 +293,7 @@ def _over(difference: Floats, variance: Floats) -> Floats:
     return statistic
 
 
-def _found(
+def _found_shares(
     columns: Floats,
     statistic: Callable[[Floats, int], Floats],
     sizes: Sequence[int],

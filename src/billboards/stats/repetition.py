@@ -89,7 +89,7 @@ class Repetition:
         return math.hypot(self.days.sd, 0.0 if self.generators is None else self.generators.sd)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Squares:
     """Mean squares on the scale of means, with their degrees of freedom: days, generators on days, noise."""
 

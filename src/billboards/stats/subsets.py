@@ -163,10 +163,10 @@ def _nested_correlation(sums: _Sums, subsets: Ints) -> float:
     everyone = frozenset(range(len(sums.n)))
     # Without two generators the weights are the same, whichever of the two is predicted: each pair is fitted once.
     parts = np.zeros((len(everyone), len(subsets), 6))
-    for one, other in combinations(sorted(everyone), 2):
-        weights = _weights(sums, subsets, everyone - {one, other})
-        parts[one] += _predicted(sums, subsets, weights, other)
-        parts[other] += _predicted(sums, subsets, weights, one)
+    for first, other in combinations(sorted(everyone), 2):
+        weights = _weights(sums, subsets, everyone - {first, other})
+        parts[first] += _predicted(sums, subsets, weights, other)
+        parts[other] += _predicted(sums, subsets, weights, first)
     total = np.zeros((1, 6))
     for held in sorted(everyone):
         best = int(np.argmax(_pearson(parts[held])))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import billboards as bb
-from billboards.analyses.audit.auditing import audit_metric
 from billboards.analyses.audit.bench import Bench
+from billboards.analyses.audit.metric_audit import audit_metric
 from billboards.analyses.audit.subject import released
 from billboards.board.cells import MemoryCells
 from billboards.metrics.discovery import metric
@@ -22,7 +22,7 @@ def test_summaqa_is_a_comparison_with_its_own_choice_and_flagged(shared_data: Pa
         judgments=shared_data / "THumB",
         references=shared_data / "THumB" / "cnndm",
     )
-    bench = Bench(board, MemoryCells())
+    bench = Bench(board=board, store=MemoryCells())
     found = audit_metric(bench, released(board, "SummaQA"), None, [metric("ROUGE-2")], draws=0).audit
     assert (found.own.rank, found.own.machines, found.judges[0].rank) == (1, 25, 23)
     # Table 4, QuestEval by reranking: ROUGE-2 .77 on SummEval and on REALSumm.

@@ -12,12 +12,12 @@ import pytest
 from small_audits import GENERATORS, Cheating, Honest, audit_board, card
 
 from billboards.analyses._archive import Archive
-from billboards.analyses.audit.auditing import audit_metric
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.boards import audit_board as audit_named
 from billboards.analyses.audit.choosing import Search, chosen_judges, default_subjects, optimisers_for, subject_named
 from billboards.analyses.audit.entering import enter
 from billboards.analyses.audit.extracting import Extraction
+from billboards.analyses.audit.metric_audit import audit_metric
 from billboards.analyses.audit.optimised import Optimiser
 from billboards.analyses.audit.page import audit_section
 from billboards.analyses.audit.reranking import PoolReranking
@@ -39,7 +39,7 @@ JUDGES = [metric("ROUGE-1"), metric("chrF")]
 
 
 def audited(scorer: Metric, how: Optimiser, board: Board | None = None) -> MetricAudit:
-    bench = Bench(audit_board() if board is None else board, MemoryCells())
+    bench = Bench(board=audit_board() if board is None else board, store=MemoryCells())
     return audit_metric(bench, program(scorer), how, JUDGES, draws=200).audit
 
 
@@ -79,14 +79,14 @@ def test_a_random_choice_stands_beside_every_attack() -> None:
     board = audit_board()
     reranked = audited(Cheating(), PoolReranking())
     assert [line.judge for line in reranked.random] == ["cheating", "ROUGE-1", "chrF"]
-    own = Bench(board, MemoryCells()).scores(Cheating(), board.rows)
+    own = Bench(board=board, store=MemoryCells()).scores(Cheating(), board.rows)
     assert reranked.random[0].mean == pytest.approx(own.mean())
     assert reranked.random[0].mean < reranked.own.mean
     # Against each machine stands the mean of the others.
     others = [np.delete(own, k, axis=0).mean() - own[k].mean() for k in range(8)]
     assert reranked.random[0].beaten == np.mean([gap > 0 for gap in others])
     extracted = audited(Honest(), Extraction(2))
-    texts = Extraction(2).optimise(Bench(board, MemoryCells()), Honest()).random_texts
+    texts = Extraction(2).optimise(Bench(board=board, store=MemoryCells()), Honest()).random_texts
     inputs = [instance.input or "" for instance in board.instances]
     scores = np.asarray(Honest().score_batch(Batch([text or "" for text in texts], [], inputs)))
     assert extracted.random[0].mean == pytest.approx(scores.mean())
@@ -123,7 +123,7 @@ def test_people_stand_where_their_texts_score(cheat: MetricAudit) -> None:
 def test_equivalence_correlates_with_scores_against_the_optimised_output() -> None:
     board = audit_board()
     found = audited(Honest(), Extraction(3))
-    texts = Extraction(3).optimise(Bench(board, MemoryCells()), Honest()).texts
+    texts = Extraction(3).optimise(Bench(board=board, store=MemoryCells()), Honest()).texts
     inputs = [one.input or "" for one in board.instances]
     own = [Honest().score_batch(Batch([t or "" for t in row.texts], [], inputs)).mean() for row in board.rows]
     scorer = metric("chrF")
@@ -163,7 +163,9 @@ def test_any_metric_gets_an_attack_score_by_minimum_risk() -> None:
 def test_a_judge_of_whom_lower_is_better_is_shown_as_its_users_know_it() -> None:
     board = audit_board()
     judges = [metric("TER"), metric("chrF")]
-    audit = audit_metric(Bench(board, MemoryCells()), program(Honest()), PoolReranking(), judges, draws=20).audit
+    audit = audit_metric(
+        Bench(board=board, store=MemoryCells()), program(Honest()), PoolReranking(), judges, draws=20
+    ).audit
     assert audit.lower == ("TER",)
     errors = audit.judges[0]
     assert errors.mean < 0
@@ -187,14 +189,16 @@ def test_scores_of_a_metric_of_which_lower_is_better_are_turned_back_in_the_gall
 
 def test_scores_that_came_with_the_data_rerank_as_a_program_does(cheat: MetricAudit) -> None:
     board = audit_board()
-    bench = Bench(board, MemoryCells())
+    bench = Bench(board=board, store=MemoryCells())
     scores = bench.scores(Cheating(), board.rows)
     values = {row.name: own for row, own in zip(board.rows, scores, strict=True)}
     column = ImportedColumn(
         name="cheat", source_name="cheat", signature="imported:1", values=values, needs_references=False
     )
     given = replace(board, imported=(column,))
-    found = audit_metric(Bench(given, MemoryCells()), released(given, "cheat"), None, JUDGES, draws=200).audit
+    found = audit_metric(
+        Bench(board=given, store=MemoryCells()), released(given, "cheat"), None, JUDGES, draws=200
+    ).audit
     assert found.own == replace(cheat.own, judge="cheat")
     assert found.judges == cheat.judges
     assert found.attack == cheat.attack
@@ -238,7 +242,7 @@ def test_an_audit_that_version_0_1_kept_still_opens(cheat: MetricAudit) -> None:
 def test_the_optimised_output_enters_the_board_and_is_never_ranked(tmp_path: Path) -> None:
     home = write_board(replace(audit_board(), metrics=("chrF",)), tmp_path / "board")
     board = open_board(home)
-    found = audit_metric(Bench(board, MemoryCells()), program(Cheating()), PoolReranking(), JUDGES, draws=0)
+    found = audit_metric(Bench(board=board, store=MemoryCells()), program(Cheating()), PoolReranking(), JUDGES, draws=0)
     for _ in range(2):
         enter(open_board(home), found.row, found.audit.how)
     entered = open_board(home)
@@ -246,7 +250,7 @@ def test_the_optimised_output_enters_the_board_and_is_never_ranked(tmp_path: Pat
     assert (made.kind, made.optimised_by) == ("optimised", "cheating")
     assert entered.row(made.name).texts == found.row.texts
     store = MemoryCells()
-    Bench(entered, store).scores(metric("chrF"), entered.rows)
+    Bench(board=entered, store=store).scores(metric("chrF"), entered.rows)
     ranking = rank_board(entered, store, by="chrF", draws=100)
     (standing,) = (one for one in ranking.generators if one.name == made.name)
     assert (standing.rank, standing.reason) == (None, "optimised by cheating: shown, never ranked among the others")
@@ -264,7 +268,7 @@ class Flair(Cheating):
 def test_an_entered_name_stands_in_the_boards_file_as_it_is_written(tmp_path: Path) -> None:
     home = write_board(audit_board(), tmp_path / "board")
     board = open_board(home)
-    made = audit_metric(Bench(board, MemoryCells()), program(Flair()), PoolReranking(), JUDGES, draws=0)
+    made = audit_metric(Bench(board=board, store=MemoryCells()), program(Flair()), PoolReranking(), JUDGES, draws=0)
     enter(board, made.row, made.audit.how)
     assert '[generators."optimised.flair-𝛽.rerank"]' in (home / "board.toml").read_text("utf-8")
     assert open_board(home).generator("optimised.flair-𝛽.rerank").optimised_by == "flair-𝛽"
@@ -281,7 +285,9 @@ class Speechless(Honest):
 
 
 def test_a_model_that_can_not_write_leaves_its_decoding_untried_and_the_verdict_open() -> None:
-    (done,) = audit_named(Bench(audit_board(), MemoryCells()), [Speechless()], against=["chrF"], draws=0).audited
+    (done,) = audit_named(
+        Bench(board=audit_board(), store=MemoryCells()), [Speechless()], against=["chrF"], draws=0
+    ).audited
     assert done.audit.not_tried == {"decode": "no room for 5 beams of 200 tokens"}
     assert done.audit.level == "inconclusive"
     assert "decode" in done.audit.words
@@ -289,7 +295,7 @@ def test_a_model_that_can_not_write_leaves_its_decoding_untried_and_the_verdict_
 
 def test_what_suits_a_metric_is_chosen() -> None:
     board = audit_board()
-    bench = Bench(board, MemoryCells())
+    bench = Bench(board=board, store=MemoryCells())
 
     def methods(scorer: Metric, on: Bench = bench, search: Search | None = None) -> list[str]:
         return [one.method for one in optimisers_for(on, program(scorer), search or Search()) if one is not None]
@@ -298,7 +304,7 @@ def test_what_suits_a_metric_is_chosen() -> None:
     assert methods(Honest(), search=Search("extract")) == ["extract"]
     assert methods(Honest(), search=Search(written=2)) == ["rerank", "extract", "enumerate", "write"]
     assert methods(metric("ROUGE-1")) == ["risk"]
-    other = Bench(replace(board, input_language="de"), MemoryCells())
+    other = Bench(board=replace(board, input_language="de"), store=MemoryCells())
     assert methods(Honest(), other) == ["rerank"]
 
 
@@ -313,7 +319,7 @@ def test_a_board_says_which_metrics_to_audit_and_whom_to_ask() -> None:
 
 
 def test_one_metric_that_cannot_be_audited_does_not_stop_the_others() -> None:
-    bench = Bench(audit_board(), MemoryCells())
+    bench = Bench(board=audit_board(), store=MemoryCells())
     done = audit_named(bench, ["length", "CIDR"], against=["chrF"], draws=0)
     assert [entry.audit.metric for entry in done.audited] == ["length"]
     assert "CIDEr" in done.left_out["CIDR"]

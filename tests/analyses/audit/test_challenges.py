@@ -24,7 +24,16 @@ def spoilt(kind: str, text: str, language: str = "en", **given: object) -> str |
     assert isinstance(names, tuple)
     source = given.get("source")
     given_text = None if source is None else str(source)
-    return KINDS[kind](Original(text, given_text, language, names, random.Random(0), given.get("source_language")))  # type: ignore[arg-type]  # as given
+    return KINDS[kind](
+        Original(
+            text=text,
+            input=given_text,
+            language=language,
+            names=names,
+            random=random.Random(0),
+            input_language=given.get("source_language"),  # type: ignore[arg-type]  # as given
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,7 +105,7 @@ def test_the_same_seed_makes_the_same_challenge_and_another_seed_another() -> No
 
 
 def test_a_metric_that_counts_facts_notices_what_touches_facts() -> None:
-    report = challenge(Bench(audit_board(), MemoryCells()), [Honest(), metric("length"), metric("ROUGE-1")])
+    report = challenge(Bench(board=audit_board(), store=MemoryCells()), [Honest(), metric("length"), metric("ROUGE-1")])
     found = {(one.metric, one.perturbation): one for one in report.results}
     assert found["honest", "number"].share == 1.0
     assert found["honest", "repetition"].share == 0.0
@@ -119,7 +128,7 @@ def test_padding_adds_and_an_untranslated_half_is_the_input() -> None:
 
 
 def test_length_style_and_language_are_attacks_of_their_own_with_their_texts() -> None:
-    report = challenge(Bench(audit_board(), MemoryCells()), [metric("length"), Honest()])
+    report = challenge(Bench(board=audit_board(), store=MemoryCells()), [metric("length"), Honest()])
     assert {one.perturbation for one in report.results} <= {one.name for one in PERTURBATIONS}
     attacks = {(one.metric, one.perturbation): one for one in report.attacks}
     assert attacks["length", "padding"].share == 0.0, "length prefers what says nothing"
@@ -129,33 +138,37 @@ def test_length_style_and_language_are_attacks_of_their_own_with_their_texts() -
     shown = [one for one in report.texts if one.perturbation == "capitals"]
     assert len(shown) == 2
     assert all(one.spoilt == one.text.upper() for one in shown)
-    (only,) = challenge(Bench(audit_board(), MemoryCells()), [Honest()], kinds=["capitals"], shown=1).texts
+    (only,) = challenge(Bench(board=audit_board(), store=MemoryCells()), [Honest()], kinds=["capitals"], shown=1).texts
     assert only.instance == "i0"
 
 
 def test_with_one_reference_the_best_machine_is_spoilt_for_metrics_that_need_it() -> None:
     board = audit_board(references=1)
-    report = challenge(Bench(board, MemoryCells()), [metric("chrF"), Honest()], kinds=["truncation", "capitals"])
+    report = challenge(
+        Bench(board=board, store=MemoryCells()), [metric("chrF"), Honest()], kinds=["truncation", "capitals"]
+    )
     assert (report.machine, report.machine_by) == ("best", "chrF")
     assert [(one.metric, one.perturbation, one.share) for one in report.machine_results] == [
         ("chrF", "truncation", 1.0),
         ("chrF", "capitals", 1.0),
     ]
-    named = challenge(Bench(board, MemoryCells()), [metric("chrF")], base="weak", kinds=["truncation"])
+    named = challenge(Bench(board=board, store=MemoryCells()), [metric("chrF")], base="weak", kinds=["truncation"])
     assert (named.base, named.against, named.results[0].pairs) == ("weak", ("ref1",), INSTANCES)
 
 
 def test_a_reference_is_never_its_own_reference() -> None:
-    report = challenge(Bench(audit_board(references=1), MemoryCells()), [metric("chrF"), Honest()], kinds=["number"])
+    report = challenge(
+        Bench(board=audit_board(references=1), store=MemoryCells()), [metric("chrF"), Honest()], kinds=["number"]
+    )
     assert report.missing["chrF"] == "compares with references, and ref1 is the only one: it would be its own"
     assert [one.metric for one in report.results] == ["honest"]
 
 
 def test_what_cannot_be_made_is_said_with_its_reason() -> None:
     board = replace(audit_board(), output_language="fi")
-    report = challenge(Bench(board, MemoryCells()), [Honest()], kinds=["negation", "number"])
+    report = challenge(Bench(board=board, store=MemoryCells()), [Honest()], kinds=["negation", "number"])
     assert report.missing["negation"] == "knows en, de, es, zh; the board's output language is fi"
     with pytest.raises(UnknownName, match="perturbation"):
-        challenge(Bench(board, MemoryCells()), [Honest()], kinds=["typo"])
+        challenge(Bench(board=board, store=MemoryCells()), [Honest()], kinds=["typo"])
     with pytest.raises(NotEnoughData, match="no references, so there is no good text to spoil"):
-        challenge(Bench(audit_board(references=0), MemoryCells()), [Honest()])
+        challenge(Bench(board=audit_board(references=0), store=MemoryCells()), [Honest()])

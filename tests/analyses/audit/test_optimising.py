@@ -25,7 +25,7 @@ from billboards.metrics.discovery import metric
 
 
 def bench(board: Board | None = None, limit: int | None = None) -> Bench:
-    return Bench(audit_board() if board is None else board, MemoryCells(), budget=Budget(limit))
+    return Bench(board=audit_board() if board is None else board, store=MemoryCells(), budget=Budget(limit))
 
 
 def plain_greedy(board: Board, scorer: Metric, k: int) -> list[str]:

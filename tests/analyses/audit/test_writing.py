@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from judge_purse import empty_purse
 from judge_server import JudgeServer, Received, Reply, completion
 from small_audits import FILLER, INSTANCES, Cheating, audit_board
 
@@ -20,7 +21,6 @@ from billboards.board.cells import MemoryCells
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.discovery import metric
 from billboards.metrics.judges import endpoint
-from billboards.metrics.judges.budget import empty_purse
 from billboards.metrics.judges.pace import shared_pace
 
 
@@ -44,7 +44,7 @@ def write(received: Received) -> Reply:
 
 
 def test_the_best_of_what_the_model_writes_is_judged(writer: JudgeServer) -> None:
-    bench = Bench(audit_board(), MemoryCells())
+    bench = Bench(board=audit_board(), store=MemoryCells())
     found = Writing(3).optimise(bench, Cheating())
     assert found.texts == (" ".join([FILLER[0]] * 30),) * INSTANCES
     assert len(writer.received) == 3 * INSTANCES
@@ -64,7 +64,7 @@ def test_the_best_of_what_the_model_writes_is_judged(writer: JudgeServer) -> Non
 
 def test_what_is_written_beats_every_machine_and_people_can_be_asked(writer: JudgeServer) -> None:
     board = replace(audit_board(), input_language="de")
-    bench = Bench(board, MemoryCells())
+    bench = Bench(board=board, store=MemoryCells())
     optimisers = optimisers_for(bench, program(Cheating()), Search(written=2))
     audit = attack_metric(bench, program(Cheating()), optimisers, [metric("chrF")], draws=50).audit
     assert [attack.method for attack in audit.attacks] == ["write", "rerank"]
@@ -77,12 +77,12 @@ def test_an_answer_that_cannot_be_read_is_no_candidate(writer: JudgeServer) -> N
         return completion("I'd rather not") if received.texts["attempt"] == 2 else write(received)
 
     writer.answer = sometimes
-    found = Writing(2).optimise(Bench(audit_board(), MemoryCells()), Cheating())
+    found = Writing(2).optimise(Bench(board=audit_board(), store=MemoryCells()), Cheating())
     assert found.texts == (" ".join([FILLER[0]] * 10),) * INSTANCES
 
 
 def test_without_an_endpoint_nothing_is_asked(judge_environment: None) -> None:
-    bench = Bench(audit_board(), MemoryCells())
+    bench = Bench(board=audit_board(), store=MemoryCells())
     with pytest.raises(MissingPart, match="set BILLBOARDS_JUDGE_URL"):
         Writing(1).optimise(bench, Cheating())
     with pytest.raises(InvalidInput, match="chrF needs references"):

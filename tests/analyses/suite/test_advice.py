@@ -22,6 +22,7 @@ from billboards.analyses.suite.advice import (
     mean_elsewhere,
     score_held_out,
 )
+from billboards.analyses.suite.dimension_agreement import load_columns, people_say
 from billboards.analyses.suite.evidence import (
     NOT_HERE,
     SCORES_ONLY,
@@ -37,7 +38,6 @@ from billboards.analyses.suite.evidence import (
 )
 from billboards.analyses.suite.keeping import read_results
 from billboards.analyses.suite.languages import alike, language_family
-from billboards.analyses.suite.measuring import load_columns, people_say
 from billboards.analyses.suite.open import open_suite
 from billboards.board import ImportedColumn
 from billboards.board.judgments import JudgmentColumns

@@ -15,7 +15,7 @@ from small_suites import valued_board, written_suite
 
 from billboards.analyses.suite.open import open_suite
 from billboards.board.cells import SqliteCells
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.board.writing import write_board
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, MetricFailed

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from judge_purse import empty_purse
 from judge_server import JudgeServer
 
 from billboards.metrics.judges import endpoint
-from billboards.metrics.judges.budget import empty_purse
 from billboards.metrics.judges.pace import shared_pace
 
 

@@ -25,10 +25,10 @@ from billboards.errors import InvalidInput, MetricFailed, MissingPart, StoreFail
 from billboards.metrics.base import Batch, score_checked, score_rows_checked
 from billboards.metrics.discovery import metric
 from billboards.metrics.judges.answers import Answers, Spent
-from billboards.metrics.judges.counting import Prices
 from billboards.metrics.judges.judge import DirectAssessment, Likert
 from billboards.metrics.judges.mqm import MQM
 from billboards.metrics.judges.pace import shared_pace
+from billboards.metrics.judges.usage import Prices
 
 BATCH = Batch(["a cat", "a dog"], [["one cat", "the cat"], ["one dog"]], ["eine Katze", "ein Hund"])
 HELLO = Batch(["hello"], [["hi"]], ["hallo"])

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from judge_purse import empty_purse
 from judge_server import JudgeServer, Received, Reply, completion, judge, trouble
 from small_boards import small_board
 
@@ -18,7 +19,7 @@ from billboards.cli.main import main
 from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Batch
 from billboards.metrics.judges.answers import Answers
-from billboards.metrics.judges.budget import Attendant, attended, empty_purse, estimated_tokens
+from billboards.metrics.judges.budget import Attendant, attended, estimated_tokens
 from billboards.metrics.judges.endpoint import schema_of
 from billboards.metrics.judges.judge import DirectAssessment
 from billboards.metrics.judges.settings import Credentials, credentials_for

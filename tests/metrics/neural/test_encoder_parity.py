@@ -17,7 +17,7 @@ from billboards.metrics.neural.encoder import Encoder  # noqa: E402
 from billboards.metrics.neural.engine import Where, start_engine  # noqa: E402
 from billboards.metrics.neural.idf import even_weights, idf_weights  # noqa: E402
 from billboards.metrics.neural.matching import score_texts  # noqa: E402
-from billboards.metrics.neural.packed import PackedModel  # noqa: E402
+from billboards.metrics.neural.packed_bert import PackedModel  # noqa: E402
 from billboards.metrics.neural.padded import PaddedModel, keep_layers, load_model  # noqa: E402
 from billboards.metrics.neural.readout import AllLayers, TopLayer  # noqa: E402
 from billboards.metrics.neural.weights import Weights, locate  # noqa: E402

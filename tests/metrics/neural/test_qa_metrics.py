@@ -20,7 +20,7 @@ import billboards as bb
 from billboards.analyses._archive import home_of
 from billboards.board import Generator, Instance, Reference, row_of
 from billboards.board.judgments import JudgmentColumns
-from billboards.board.scoring import column_key
+from billboards.board.missing_cells import column_key
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.base import Batch, Floats, score_checked
 from billboards.metrics.discovery import metric

@@ -13,7 +13,7 @@ import pytest
 
 import billboards as bb
 from billboards.metrics.neural.encoder import batches
-from billboards.metrics.neural.watching import watched_by
+from billboards.metrics.neural.progress import watched_by
 
 
 def test_every_text_of_every_batch_is_told_once_it_was_read() -> None:
@@ -41,7 +41,7 @@ def test_a_learned_metric_tells_of_its_texts() -> None:
 def test_a_terminal_shows_how_many_texts_a_model_has_read(tmp_path: Path) -> None:
     code = (
         "from billboards.cli.progress import scoring_progress\n"
-        "from billboards.metrics.neural.watching import tell\n"
+        "from billboards.metrics.neural.progress import tell\n"
         "with scoring_progress() as show:\n"
         "    tell(1234)\n"
         "    import time; time.sleep(0.5)\n"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from outbox import list_deliveries
 from sqlalchemy import insert, select
 
 from billboards.errors import Gone, UnknownName
 from billboards.site.accounts.records import Account, begin_session
-from billboards.site.admin import deliveries, forgetting
+from billboards.site.admin import erasure
 from billboards.site.boards import snapshots
 from billboards.site.database import retention, trail
 from billboards.site.database.engine import Database
@@ -92,7 +93,7 @@ def test_a_notice_that_waits_never_goes(database: Database) -> None:
             connection.execute(insert(outbox).values(**common, state=state, created=at))
     assert sweep(database, retention.notices(BEFORE)).count == 2
     with database.reading() as connection:
-        left = [(one.state, one.created) for one in deliveries.list_deliveries(connection)]
+        left = [(one.state, one.created) for one in list_deliveries(connection)]
     assert left == [("sent", BEFORE), ("waiting", 1.0)]
 
 
@@ -185,7 +186,7 @@ def test_a_generator_is_renamed_in_the_rankings_that_are_kept_and_in_why_others_
 ) -> None:
     thin_all(database, BEFORE)
     with database.writing() as connection:
-        assert forgetting.rename_generators(connection, "ferry", {"tug": "forgotten-1"}) == 5
+        assert erasure.rename_generators(connection, "ferry", {"tug": "forgotten-1"}) == 5
         last = snapshots.latest(connection, "ferry")
         assert last is not None
         assert snapshots.document(connection, last)["ranking"]["generators"][0]["name"] == "forgotten-1"
@@ -208,4 +209,4 @@ def test_a_file_is_over_when_everybody_who_named_it_is(database: Database, accou
         retention.part_from_file(connection, blobs["e"])
         assert retention.named_files(connection) == set(blobs.values()) - {blobs["e"]}
         parted = submissions.get(connection, one.id)
-    assert (parted.blob, parted.settings["file"], forgetting.file_of(parted)) == ("", "f", blobs["e"])
+    assert (parted.blob, parted.settings["file"], erasure.file_of(parted)) == ("", "f", blobs["e"])

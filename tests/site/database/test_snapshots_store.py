@@ -17,35 +17,58 @@ from billboards.site.database.engine import Database
 
 
 def ranking(correlation: float, version: int = 1) -> Ranking:
-    metric = MetricStanding("BLEU", "BLEU|v1", 1, correlation, 9, None, ("A",), "own", None, False)
+    metric = MetricStanding(
+        name="BLEU",
+        signature="BLEU|v1",
+        rank=1,
+        correlation=correlation,
+        n=9,
+        interval=None,
+        references=("A",),
+        origin="own",
+        source_name=None,
+        reference_free=False,
+    )
     generator = GeneratorStanding(
         name="tug", kind="machine", rank=1, scores={"BLEU": 0.5}, covered={"BLEU": 9}, human=None, judged=0
     )
     ensemble = ensemble_of(correlation, version)
     return Ranking(
-        "ferry", "v", "pearson", "pooled", "overall", "", ("A",), 0, 9, (metric,), (generator,), "BLEU", ensemble
+        board="ferry",
+        board_version="v",
+        statistic="pearson",
+        grouping="pooled",
+        aggregate="overall",
+        part="",
+        references=("A",),
+        seed=0,
+        draws=9,
+        metrics=(metric,),
+        generators=(generator,),
+        ranked_by="BLEU",
+        ensemble=ensemble,
     )
 
 
 def ensemble_of(weight: float, version: int = 0) -> Ensemble:
     one = {"BLEU": weight}
     return Ensemble(
-        "ferry",
-        "v",
-        version,
-        ("A",),
-        1.0,
-        None,
-        1,
-        one,
-        one,
-        one,
-        {"BLEU": "BLEU|v1"},
-        0.0,
-        0.5,
-        9,
-        "overall",
-        ("BLEU",),
+        board="ferry",
+        board_version="v",
+        version=version,
+        references=("A",),
+        lam=1.0,
+        lam_range=None,
+        k=1,
+        weights=one,
+        centres=one,
+        scales=one,
+        signatures={"BLEU": "BLEU|v1"},
+        intercept=0.0,
+        correlation=0.5,
+        n=9,
+        aggregate="overall",
+        candidates=("BLEU",),
     )
 
 

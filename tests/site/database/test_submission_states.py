@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from outbox import list_deliveries
 from sqlalchemy import select
 
 from billboards.errors import Refused, UnknownName
 from billboards.site.accounts.records import Account
-from billboards.site.admin import deliveries
 from billboards.site.database import trail
 from billboards.site.database.engine import Database
 from billboards.site.database.schema import audit
@@ -50,7 +50,7 @@ def test_a_change_writes_trail_generation_and_notices_together(database: Databas
         one = move(database, one, state)
     with database.reading() as connection:
         said = [entry.action for entry in trail.entries(connection, subject=one.id)]
-        waiting = deliveries.list_deliveries(connection)
+        waiting = list_deliveries(connection)
         generation = trail.generation(connection, "ferry")
     assert said == ["submission.scored", "submission.scoring", "submission.checking", "submission.received"]
     assert generation == 1 + 4

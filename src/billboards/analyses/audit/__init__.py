@@ -110,7 +110,13 @@ def audit(
             "an audit scores outputs that it makes, which is not done here; run `billboards audit BOARD`"
         )
     watcher = view.scoring.on_progress
-    bench = Bench(view.counted, view.cells or MemoryCells(), executor(view.scoring.jobs), Budget(budget), watcher)
+    bench = Bench(
+        board=view.counted,
+        store=view.cells or MemoryCells(),
+        executor=executor(view.scoring.jobs),
+        budget=Budget(budget),
+        on_progress=watcher,
+    )
     search = Search(method, sentences, beams, candidates=candidates, model=model, written=written)
     done = audit_board(bench, metrics, against=against, search=search, draws=draws, seed=seed)
     return Audits(

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from billboards.analyses.audit.auditing import DRAWS, AuditedRow, audit_metric
 from billboards.analyses.audit.bench import Bench
+from billboards.analyses.audit.metric_audit import DRAWS, AuditedRow, audit_metric
 from billboards.analyses.audit.optimised import Optimiser
 from billboards.analyses.audit.subject import Subject
 from billboards.analyses.audit.verdict import verdict_words

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from billboards.board import Board, Generator, Instance, Kind, Outputs, Reference, ReferenceSet, Texts, digest, row_of
 from billboards.board.cells import CellStore
-from billboards.board.scoring import Progress, column_key, compute_cells, missing_cells
+from billboards.board.missing_cells import Progress, column_key, compute_cells, missing_cells
 from billboards.errors import InvalidInput, MetricFailed, StoreFailed
 from billboards.metrics.base import Batch, Metric
 from billboards.metrics.executor import Executor, InProcess, Task, run_task
@@ -49,7 +49,7 @@ class Budget:
             )
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Bench:
     """A board at hand, with what it takes to score on it."""
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from billboards.analyses.audit.attacking import attack_metric
-from billboards.analyses.audit.auditing import DRAWS, AuditedRow
 from billboards.analyses.audit.bench import Bench, Budget
 from billboards.analyses.audit.choosing import (
     Search,
@@ -16,6 +15,7 @@ from billboards.analyses.audit.choosing import (
     optimisers_for,
     subject_named,
 )
+from billboards.analyses.audit.metric_audit import DRAWS, AuditedRow
 from billboards.analyses.overrating import OverratingReport, human_generators, measure_overrating
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.base import Metric

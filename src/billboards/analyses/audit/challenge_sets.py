@@ -147,7 +147,7 @@ def challenge_by_set(
     for language in dict.fromkeys(contrast.language for contrast in pairs.contrasts):
         own = [contrast for contrast in pairs.contrasts if contrast.language == language]
         board = set_board(pairs.name, own, language)
-        here = Bench(board, MemoryCells(), bench.executor, on_progress=bench.on_progress)
+        here = Bench(board=board, store=MemoryCells(), executor=bench.executor, on_progress=bench.on_progress)
         for metric in metrics(language):
             try:
                 good, bad = here.scores(metric, board.rows)

@@ -24,7 +24,7 @@ from billboards.analyses.audit.sentences import split_sentences
 from billboards.analyses.audit.subject import Subject, program, released
 from billboards.analyses.audit.writing import DEFAULT_WRITTEN, Writing
 from billboards.board import Board
-from billboards.board.scoring import named_metrics
+from billboards.board.missing_cells import named_metrics
 from billboards.errors import InvalidInput, MissingPart, NotEnoughData
 from billboards.metrics.base import Decodes, Metric
 from billboards.metrics.discovery import Spec, canonical, is_file, metric_for, metrics_named

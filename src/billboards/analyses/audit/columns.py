@@ -14,9 +14,9 @@ import numpy as np
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.bias import human_places
 from billboards.analyses.audit.concluding import Evidence, conclude
-from billboards.analyses.audit.judging import field_of, judge_people
 from billboards.analyses.audit.landing import Compared, Field, Judge, compare, compare_random, is_comparable
 from billboards.analyses.audit.optimised import Optimised
+from billboards.analyses.audit.outside_judges import field_of, judge_people
 from billboards.analyses.audit.reranking import pool_words, scored_pool
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.audit.subject import Subject
@@ -45,13 +45,13 @@ def audit_columns(board: Board, scores: Scores, *, seed: int = 0) -> tuple[dict[
 
 def audit_column(board: Board, scores: Scores, name: str, *, seed: int = 0) -> MetricAudit:
     """One metric audited by reranking over what its column holds."""
-    bench = Bench(board, MemoryCells())
+    bench = Bench(board=board, store=MemoryCells())
     subject = _subject(scores, scores.columns[scores.column(name)])
     field = field_of(bench, subject)
     own = subject.scores(bench, field.rows)
     pool = scored_pool(board, field.rows, own)
     # No text is read: whatever is asked about an output was said of it where it was first written.
-    optimised = Optimised("rerank", pool_words(pool), (), 0, pool=pool)
+    optimised = Optimised(method="rerank", how=pool_words(pool), texts=(), pairs=0, pool=pool)
     compared = compare(field, optimised, Judge(subject.name, own, higher_is_better=subject.higher_is_better))
     if not is_comparable(compared):
         raise NotEnoughData(f"{name} scores too few outputs to compare a machine on")
@@ -82,11 +82,11 @@ def _subject(scores: Scores, column: Column) -> Subject:
         needs_references=column.needs_references,
     )
     return Subject(
-        column.name,
-        column.signature,
-        column.needs_references,
-        None,
-        imported,
+        name=column.name,
+        signature=column.signature,
+        needs_references=column.needs_references,
+        metric=None,
+        column=imported,
         higher_is_better=column.higher_is_better,
     )
 

@@ -45,7 +45,9 @@ class Decoding:
         texts = best_candidates(bench, metric, beams)
         how = f"beam search with its own model, {self.beams} beams"
         pairs = bench.budget.spent - spent
-        return Optimised("decode", how, texts, pairs, random_texts=random_candidates(bench, beams))
+        return Optimised(
+            method="decode", how=how, texts=texts, pairs=pairs, random_texts=random_candidates(bench, beams)
+        )
 
 
 def _kept_beams(kept: Checkpoint) -> list[tuple[str, ...]]:

@@ -47,7 +47,14 @@ class Extraction:
         how = f"greedy extraction of {self.k} sentences of the input{lazily}"
         texts = tuple(joined(s, c) if s else None for s, c in zip(sentences, chosen, strict=True))
         at_random = random_sentences(bench, sentences, self.k)
-        return Optimised("extract", how, texts, bench.budget.spent - spent, complete, random_texts=at_random)
+        return Optimised(
+            method="extract",
+            how=how,
+            texts=texts,
+            pairs=bench.budget.spent - spent,
+            complete=complete,
+            random_texts=at_random,
+        )
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,9 @@ class Enumeration:
         how = f"every choice of {self.k} sentences on {len(short)} short inputs"
         any_sentences = random_sentences(bench, sentences, self.k)
         at_random = tuple(text if i in chosen else None for i, text in enumerate(any_sentences))
-        return Optimised("enumerate", how, texts, bench.budget.spent - spent, random_texts=at_random)
+        return Optimised(
+            method="enumerate", how=how, texts=texts, pairs=bench.budget.spent - spent, random_texts=at_random
+        )
 
 
 def short_inputs(board: Board, k: int, most: int = 500) -> int:

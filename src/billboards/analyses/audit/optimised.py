@@ -61,7 +61,7 @@ def _best(values: Floats) -> Indices:
     return np.where(scored.any(axis=0), chosen, -1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Optimised:
     """Outputs made for a metric: texts, how they were found, from which pool, at what cost, and whether to the end."""
 

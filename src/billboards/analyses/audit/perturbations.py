@@ -18,7 +18,7 @@ from billboards.metrics.statistics import tokens
 UNSPACED = ("zh", "ja")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Original:
     """A text to spoil, with what it was written for, and names that stand in other texts of the board."""
 

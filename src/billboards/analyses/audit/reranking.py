@@ -41,7 +41,9 @@ class Reranking:
         texts = best_candidates(bench, metric, self.candidates)
         most = max(map(len, self.candidates), default=0)
         how, pairs = f"reranking of up to {most} {self.source}", bench.budget.spent - spent
-        return Optimised("rerank", how, texts, pairs, random_texts=random_candidates(bench, self.candidates))
+        return Optimised(
+            method="rerank", how=how, texts=texts, pairs=pairs, random_texts=random_candidates(bench, self.candidates)
+        )
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class PoolReranking:
 def rerank_pool(board: Board, rows: Sequence[int], scores: Floats, pairs: int = 0) -> Optimised:
     """The best of the generators' outputs by scores that are there (rows × instances)."""
     pool = scored_pool(board, rows, scores)
-    return Optimised("rerank", pool_words(pool), pool_texts(board, pool), pairs, pool=pool)
+    return Optimised(method="rerank", how=pool_words(pool), texts=pool_texts(board, pool), pairs=pairs, pool=pool)
 
 
 def scored_pool(board: Board, rows: Sequence[int], scores: Floats) -> Pool:

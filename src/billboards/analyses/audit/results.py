@@ -23,7 +23,7 @@ PEOPLE = "people"
 SEVERITY: Mapping[Level, int] = {"inconclusive": 0, "clear": 1, "suspect": 2, "flagged": 3}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Landing:
     """Where an optimised output lands under one judge: its own metric, another metric, or people.
 
@@ -42,7 +42,7 @@ class Landing:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HumanPlace:
     """A person's text scored as an output by one metric, and the share of machines that the metric puts above it."""
 
@@ -63,7 +63,7 @@ class PseudoPoint:
     metric: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Equivalence:
     """A metric's system scores against those of a reference-based metric with the optimised output as the reference.
 
@@ -90,7 +90,7 @@ class Relative:
     residual: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Exhibit:
     """An instance where the optimised output beats a person's text under the metric, and others find it worse.
 
@@ -144,7 +144,7 @@ class Attack:
     equivalence: tuple[Equivalence, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricAudit:
     """Everything an audit says of one metric on one board: its strongest attack, and every attack beside it.
 
@@ -217,7 +217,7 @@ class MetricAudit:
         return sum(shares) / len(shares) if shares else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ChallengeResult:
     """How often a metric prefers the text as it was to the text as it was spoilt in one way."""
 
@@ -240,7 +240,7 @@ class ChallengeText:
     spoilt: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChallengeReport:
     """Every metric on every way of spoiling a reference; `missing` says why a metric or a way has no result.
 

@@ -39,7 +39,9 @@ class MinimumRisk:
         utility = _utility(bench, metric, rows)
         pool = Pool(tuple(rows), _expected(utility), np.stack([_expected(utility, g) for g in range(len(rows))]))
         how = f"minimum Bayes risk over the outputs of {len(rows)} generators"
-        return Optimised("risk", how, pool_texts(bench.board, pool), bench.budget.spent - spent, pool=pool)
+        return Optimised(
+            method="risk", how=how, texts=pool_texts(bench.board, pool), pairs=bench.budget.spent - spent, pool=pool
+        )
 
 
 def _utility(bench: Bench, metric: Metric, rows: list[int]) -> Floats:

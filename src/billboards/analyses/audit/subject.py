@@ -16,7 +16,7 @@ from billboards.metrics.base import Metric
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Subject:
     """A column of the board, and the program behind it where there is one."""
 
@@ -40,7 +40,13 @@ class Subject:
 def program(metric: Metric) -> Subject:
     """A metric that can be run."""
     card = metric.card
-    return Subject(metric.name, metric.signature, card.needs_references, metric, higher_is_better=card.higher_is_better)
+    return Subject(
+        name=metric.name,
+        signature=metric.signature,
+        needs_references=card.needs_references,
+        metric=metric,
+        higher_is_better=card.higher_is_better,
+    )
 
 
 def released(board: Board, name: str) -> Subject:
@@ -48,11 +54,11 @@ def released(board: Board, name: str) -> Subject:
     for column in board.imported:
         if name in (column.name, column.source_name) and not column.is_ensemble:
             return Subject(
-                column.name,
-                column.signature,
-                column.needs_references,
-                None,
-                column,
+                name=column.name,
+                signature=column.signature,
+                needs_references=column.needs_references,
+                metric=None,
+                column=column,
                 higher_is_better=column.higher_is_better,
             )
     raise UnknownName("column of scores that came with the data", name, (column.name for column in board.imported))

@@ -26,12 +26,12 @@ from billboards.metrics.base import Metric
 from billboards.metrics.judges.answers import Answers
 from billboards.metrics.judges.asking import Abstained, Asking, Question
 from billboards.metrics.judges.budget import Budget
-from billboards.metrics.judges.counting import Prices, Tally
 from billboards.metrics.judges.endpoint import Endpoint
 from billboards.metrics.judges.pace import SystemClock, shared_pace
 from billboards.metrics.judges.parsing import Unreadable, read_last
 from billboards.metrics.judges.responses import Answer
 from billboards.metrics.judges.settings import MODEL, URL, Settings, checked_url
+from billboards.metrics.judges.usage import Prices, Tally
 
 #: Outputs for each instance where nobody says how many, the temperature they are drawn at, and a usual length.
 DEFAULT_WRITTEN, TEMPERATURE, USUAL_TOKENS = 4, 1.0, 150
@@ -63,7 +63,9 @@ class Writing:
         texts = best_candidates(bench, metric, candidates)
         how = f"{model}, told to please the metric, the best of {self.count} outputs"
         pairs = bench.budget.spent - spent
-        return Optimised("write", how, texts, pairs, random_texts=random_candidates(bench, candidates))
+        return Optimised(
+            method="write", how=how, texts=texts, pairs=pairs, random_texts=random_candidates(bench, candidates)
+        )
 
 
 def _named(variable: str) -> str:

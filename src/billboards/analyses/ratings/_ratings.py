@@ -34,7 +34,7 @@ DimensionsOption = Annotated[Names, Named(metavar="NAME"), "only this one; may b
 CampaignsOption = Annotated[Names, Named(metavar="NAME"), "only ratings of this campaign; may be repeated"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RatingColumns:
     """Ratings on one dimension, a position each, numbered from 0; -1 is an unknown generator, annotator or campaign.
 
@@ -166,7 +166,7 @@ def table_ratings(path: Path, columns: TableColumns) -> dict[str, RatingColumns]
     return {name: _last_words(_of_rows(path, name, some, columns)) for name, some in by_dimension.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Row:
     item: tuple[str, ...]
     generator: str | None

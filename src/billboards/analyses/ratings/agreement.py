@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from billboards.show.plot import Theme
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AnnotatorAgreement:
     """How far annotators agree on one dimension, in all or in one population (a day, a campaign).
 
@@ -72,7 +72,7 @@ class AnnotatorPair:
     outputs: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AnnotatorAgreementStudy:
     """Agreement of annotators by dimension, and the same by population: is the score the same on another day?"""
 

@@ -33,7 +33,7 @@ class ConsensusMean:
     means: Mapping[str, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConsensusStudy:
     """Several labels of an output made one in several ways, and how far each annotator is trusted by the models."""
 

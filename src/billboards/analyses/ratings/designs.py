@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from billboards.show.plot import Theme
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class DesignStanding:
     """What one way of asking leaves to chance, on the scale 0-1; the fields of `stats.designs.DesignResult`."""
 
@@ -55,7 +55,7 @@ class DesignFinding:
     figures: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DesignStudy:
     """Ways of asking people compared on labels that are there; `several` labels an item stand against one.
 

@@ -30,7 +30,7 @@ from billboards.stats.implausible import standardised_residuals
 from billboards.stats.ratings import UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ImplausibleRating:
     """A rating that lies far from what a metric makes one expect; `residual` above 0: people were kinder."""
 
@@ -45,7 +45,7 @@ class ImplausibleRating:
     reference: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ImplausibleStudy:
     """The ratings that a metric finds least plausible, for a second look by a person."""
 

@@ -25,7 +25,7 @@ from billboards.stats.ratings import UNKNOWN
 from billboards.stats.severity import SeverityFit, correct_severity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CorrectedMean:
     """A generator's mean rating on 0-100, plain and corrected for who rated it; `part` as in the study."""
 
@@ -39,7 +39,7 @@ class CorrectedMean:
     part: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AnnotatorSeverity:
     """How far below the average annotator somebody rates, and how much more lenient 100 further ratings make them."""
 
@@ -51,7 +51,7 @@ class AnnotatorSeverity:
     drift_interval: Interval
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SeverityStudy:
     """Annotators' severity and drift, and generators' means without them.
 

@@ -24,7 +24,7 @@ from billboards.errors import InvalidInput, UnknownName
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OpenBoard:
     """A board of a suite with its store, the dimensions that take part, and the references of each block."""
 

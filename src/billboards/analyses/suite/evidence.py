@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen, choose_metrics
-from billboards.analyses.suite.measuring import WIDTH, Columns, decisions, load_beside, people_say
+from billboards.analyses.suite.dimension_agreement import WIDTH, Columns, decisions, load_beside, people_say
 from billboards.analyses.suite.results import Suite
 from billboards.board import DataCard
-from billboards.board.scoring import column_key
+from billboards.board.missing_cells import column_key
 from billboards.errors import BillboardsError
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import metric_class, metric_names

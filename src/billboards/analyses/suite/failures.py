@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.analyses.suite.checked_boards import OpenBoard
-from billboards.analyses.suite.measuring import people_say
+from billboards.analyses.suite.dimension_agreement import people_say
 from billboards.analyses.suite.report_results import FailedOutput
 from billboards.board import Preferences
 

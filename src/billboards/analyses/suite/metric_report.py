@@ -22,9 +22,9 @@ from billboards.analyses.overrating import (
 from billboards.analyses.sensitivity import Condition, measure_sensitivity
 from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
+from billboards.analyses.suite.dimension_agreement import load_columns
 from billboards.analyses.suite.failures import worst_failures
-from billboards.analyses.suite.measuring import load_columns
-from billboards.analyses.suite.ranking import rank_suite
+from billboards.analyses.suite.metric_ranking import rank_suite
 from billboards.analyses.suite.report_results import MetricOnBoard, MetricOnColumn, MetricReport, Speed
 from billboards.analyses.suite.results import (
     PEARSON,
@@ -37,7 +37,7 @@ from billboards.analyses.suite.results import (
 )
 from billboards.analyses.suite.rivals import Rival, Source, place_on_board, verdict_of
 from billboards.analyses.suite.tables import DRAWS, column_groups, measure_suite
-from billboards.board.scoring import Cell, cell_batch, column_key, score_board
+from billboards.board.missing_cells import Cell, cell_batch, column_key, score_board
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.metrics.base import Metric, score_checked
 from billboards.metrics.cards import card_facts
@@ -215,9 +215,9 @@ def _on_columns(
         cells = [result.cell(SuiteRow(row.name, block), column) for block in row.blocks]
         for block, cell in zip(row.blocks, cells, strict=True):
             if cell is None or not cell.measures:
-                yield MetricOnColumn(column, block, reason=None if cell is None else cell.reason)
+                yield MetricOnColumn(column=column, block=block, reason=None if cell is None else cell.reason)
                 continue
-            entry = MetricOnColumn(column, block, cell.measures, cell.n)
+            entry = MetricOnColumn(column=column, block=block, measures=cell.measures, n=cell.n)
             if ranked is not None and len(parts) == 1:
                 entry = _as_ranked(entry, row, parts[0][0], chosen, ranked, draws, seed, sides)
                 if entry.rank is not None:

@@ -29,10 +29,11 @@ from billboards.analyses.suite.evidence import (
     with_present,
 )
 from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
+from billboards.analyses.suite.metric_ranking import rank_suite
 from billboards.analyses.suite.metric_report import SHOWN, report_metric
+from billboards.analyses.suite.missing_scores import SuiteScoring, score_suite
 from billboards.analyses.suite.page import suite_html
 from billboards.analyses.suite.people import SuitePeople, rank_suite_by_people, suite_people_table
-from billboards.analyses.suite.ranking import rank_suite
 from billboards.analyses.suite.report_checks import check_metric
 from billboards.analyses.suite.report_results import MetricReport
 from billboards.analyses.suite.report_tables import metric_report_tables, metric_report_words
@@ -49,11 +50,10 @@ from billboards.analyses.suite.results import (
     SuiteStatistic,
     measure_key,
 )
-from billboards.analyses.suite.scoring import SuiteScoring, score_suite
 from billboards.analyses.suite.settings import read_suite
 from billboards.analyses.suite.shown_tables import STATISTICS, Shown, suite_ranking_table, suite_tables
 from billboards.analyses.suite.tables import DRAWS, measure_suite
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.metrics.discovery import Spec, is_name, metric, specs_listed
 from billboards.run.local import executor
@@ -372,7 +372,14 @@ def _each_once(names: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def open_suite(path: str | Path) -> OpenSuite:
-    """The suite in a TOML file, with its boards."""
+    """The suite in a TOML file, with its boards.
+
+    path: the suite's file
+
+    Example:
+
+        bb.open_suite("suite.toml")
+    """
     return opened(read_suite(path))
 
 

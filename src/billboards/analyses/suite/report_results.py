@@ -11,7 +11,7 @@ from billboards.analyses.suite.results import Block, Measure, SuiteColumn, Suite
 from billboards.analyses.suite.rivals import Rival
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FailedOutput:
     """An output on which a metric and people differ: both places run from 0, the worst here, to 1, the best.
 
@@ -37,7 +37,7 @@ class Speed:
     measured: Literal["while scoring", "on a sample"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricOnColumn:
     """A metric in one column of a suite: agreement with people, place among the others, and how firm that place is.
 
@@ -66,7 +66,7 @@ class MetricOnColumn:
     unranked: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricOnBoard:
     """What is true of a metric on a board as a whole: overrating of machines, speed, the outputs it fails on worst."""
 

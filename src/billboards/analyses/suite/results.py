@@ -92,7 +92,7 @@ class Measure:
     interval: Interval | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SuiteColumn:
     """A column of a table: one dimension of one board, or the mean over a group of boards.
 
@@ -120,7 +120,7 @@ class SuiteRow:
     is_statistic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SuiteCell:
     """One metric in one column and block: its measures by statistic, what they rest on, or why there are none."""
 
@@ -159,7 +159,7 @@ class FamilyPoint:
     metrics: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SuiteResult:
     """What a suite says: columns, rows and cells of both tables, with the parts of grouped columns beside them.
 
@@ -195,7 +195,7 @@ class SuiteResult:
         return next((c for c in self.cells if (c.metric, c.column, c.block) == wanted), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SuiteStanding:
     """One metric's place over a suite: weighted mean of its values, interval, cluster; or the columns that it lacks."""
 
@@ -210,7 +210,7 @@ class SuiteStanding:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SuiteRanking:
     """One ranking over many boards; `p` holds, for each metric, the p of its difference from each other one.
 

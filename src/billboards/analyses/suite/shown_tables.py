@@ -81,7 +81,7 @@ def suite_table(result: SuiteResult, role: Role, statistic: SuiteStatistic, show
 
 
 def _cell_of(result: SuiteResult, row: SuiteRow, column: SuiteColumn) -> SuiteCell:
-    return result.cell(row, column) or SuiteCell(row.metric, column.key, row.block)
+    return result.cell(row, column) or SuiteCell(metric=row.metric, column=column.key, block=row.block)
 
 
 def measure_of(cell: SuiteCell, column: SuiteColumn, statistic: SuiteStatistic) -> Measure | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from billboards.analyses.suite.averaging import by_place, family_points, suite_averages
 from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
-from billboards.analyses.suite.measuring import WIDTH, Columns, Measured, load_columns, measure
+from billboards.analyses.suite.dimension_agreement import WIDTH, Columns, Measured, load_columns, measure
 from billboards.analyses.suite.results import (
     BLOCKS,
     Block,
@@ -166,7 +166,7 @@ def _cell(row: SuiteRow, column: SuiteColumn, group: Sequence[_Part], chosen: Se
     if len(present) < len(group):
         lacking = next(part for part, entry in zip(group, measured, strict=True) if entry is None)
         reason = _why(row, lacking.member, chosen)
-        return SuiteCell(row.metric, column.key, row.block, reason=reason)
+        return SuiteCell(metric=row.metric, column=column.key, block=row.block, reason=reason)
     weights = list(column.weights.values())
     statistics = [name for name in present[0].measures if all(name in entry.measures for entry in present)]
     measures = {name: _mean([entry.measures[name] for entry in present], weights) for name in statistics}

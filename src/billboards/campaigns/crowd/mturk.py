@@ -34,10 +34,6 @@ class Assignment:
     inputs: Mapping[str, str]
     answers: Mapping[str, str]
 
-    @property
-    def was_rejected(self) -> bool:
-        return self.status == "Rejected"
-
 
 def read_batch(path: Path) -> tuple[Assignment, ...]:
     """All assignments of a batch's file, in its order."""

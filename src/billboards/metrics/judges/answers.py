@@ -126,7 +126,7 @@ class Answers:
                 (*row, _now(), answer.unusable, numbers),
             )
 
-    def known(self, keys: Sequence[str]) -> set[str]:
+    def answered(self, keys: Sequence[str]) -> set[str]:
         """Those of some questions that were answered, or abstained from."""
         marks = ", ".join("?" * len(keys))
         tables = (f"SELECT question FROM {table} WHERE question IN ({marks})" for table in ("answers", "abstentions"))

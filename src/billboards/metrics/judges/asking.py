@@ -18,11 +18,11 @@ from typing import Any, Generic, TypeVar
 from billboards.errors import BillboardsError, MetricFailed
 from billboards.metrics.judges.answers import Abstention, Answers, question_key
 from billboards.metrics.judges.budget import Budget, Estimate, estimated_tokens
-from billboards.metrics.judges.counting import Tally
 from billboards.metrics.judges.endpoint import Endpoint, Filtered
 from billboards.metrics.judges.parsing import Unreadable
 from billboards.metrics.judges.responses import Answer
 from billboards.metrics.judges.templates import AGAIN, Messages, again
+from billboards.metrics.judges.usage import Tally
 
 Parts = Mapping[str, float]
 T = TypeVar("T")
@@ -127,7 +127,7 @@ class Asking:
         # Some at a time: on a large board all questions together would not fit into memory.
         while some := list(islice(waiting, CHUNK)):
             keys = [question_key(self.endpoint.url, self._request(q, q.messages), q.number) for q in some]
-            at_hand = self.answers.known(keys)
+            at_hand = self.answers.answered(keys)
             missing = [q for key, q in zip(keys, some, strict=True) if key not in at_hand]
             tokens = [self.estimated(question.messages) for question in missing]
             asked += len(missing)

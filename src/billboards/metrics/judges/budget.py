@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from billboards.errors import InvalidInput, MetricFailed
-from billboards.metrics.judges.counting import Prices
 from billboards.metrics.judges.settings import BUDGET, PRICES, TOKENS, number
+from billboards.metrics.judges.usage import Prices
 
 #: Bytes of a question that make a token: fewer than in English prose, so that estimates are rather too high.
 BYTES_A_TOKEN = 3.0
@@ -199,11 +199,6 @@ class _Purse:
 
 
 _PURSE = _Purse()
-
-
-def empty_purse() -> None:
-    """Count from nothing again."""
-    _PURSE.tokens_in = _PURSE.tokens_out = 0
 
 
 def estimated_tokens(text: str) -> int:

@@ -26,12 +26,12 @@ from billboards.metrics.judges import templates
 from billboards.metrics.judges.answers import Answers
 from billboards.metrics.judges.asking import Abstained, Asking, Parts, Question
 from billboards.metrics.judges.budget import Budget, Estimate
-from billboards.metrics.judges.counting import Prices, Tally
 from billboards.metrics.judges.endpoint import Endpoint, need_httpx
 from billboards.metrics.judges.pace import SystemClock, shared_pace
 from billboards.metrics.judges.parsing import HIGHEST, LOWEST
 from billboards.metrics.judges.settings import MODEL, URL, Settings, checked_url
 from billboards.metrics.judges.templates import Template
+from billboards.metrics.judges.usage import Prices, Tally
 
 #: Raised when a change here changes scores and no prompt.
 REVISION = "2"

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput
 from billboards.metrics.neural.installed import need
+from billboards.metrics.neural.progress import tell
 from billboards.metrics.neural.readout import Readout
 from billboards.metrics.neural.tokens import Tokenizer, Tokens
-from billboards.metrics.neural.watching import tell
 from billboards.metrics.neural.weights import Weights
 from billboards.metrics.neural.windows import halve_until_it_fits
 
@@ -51,7 +51,7 @@ class Encoder:
         need("this metric", "torch", "transformers")
         import torch
 
-        from billboards.metrics.neural.packed import PackedModel, can_pack
+        from billboards.metrics.neural.packed_bert import PackedModel, can_pack
         from billboards.metrics.neural.padded import PaddedModel, count_layers, keep_layers
 
         if precision not in PRECISIONS:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from billboards.errors import InvalidInput
 from billboards.metrics.neural.devices import upload
 from billboards.metrics.neural.gpu_kernels import BLOCK, HEAD_WIDTHS, attend_by_distance, blocks_of, has_kernels
-from billboards.metrics.neural.packed import has_varlen
+from billboards.metrics.neural.packed_bert import has_varlen
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, isnan
 from typing import ClassVar, Literal
 
@@ -487,25 +487,33 @@ class QuestEvalFamily(GeneratedQuestions):
         return Answering(self.qa_template, self.no_answer, self.longest_answer)
 
 
+#: What the cards of all three say alike.
+QUESTEVAL = MetricCard(
+    making="learned",
+    name="QuestEval",
+    summary="Harmonic mean of precision and recall of answers",
+    needs_part=PART,
+    range=(0.0, 1.0),
+    parts=("F", "P", "R"),
+    training_data=QUESTEVAL_TRAINING,
+    licence=LICENCE,
+    paper=QUESTEVAL_PAPER,
+    failures=QUESTEVAL_FAILURES,
+    slow=True,
+)
+
+
 @dataclass(frozen=True)
 class QuestEval(QuestEvalFamily):
     """Output and input ask each other; no reference is needed."""
 
-    card: ClassVar[MetricCard] = MetricCard(
-        making="learned",
+    card: ClassVar[MetricCard] = replace(
+        QUESTEVAL,
         name="QuestEval",
         summary="Harmonic mean of precision (the input answers the output's questions alike) and recall (the output "
         "answers the input's)",
         needs_references=False,
         needs_input=True,
-        needs_part=PART,
-        range=(0.0, 1.0),
-        parts=("F", "P", "R"),
-        training_data=QUESTEVAL_TRAINING,
-        licence=LICENCE,
-        paper=QUESTEVAL_PAPER,
-        failures=QUESTEVAL_FAILURES,
-        slow=True,
     )
 
 
@@ -513,19 +521,11 @@ class QuestEval(QuestEvalFamily):
 class QuestEvalRef(QuestEvalFamily):
     """Output and references ask each other."""
 
-    card: ClassVar[MetricCard] = MetricCard(
-        making="learned",
+    card: ClassVar[MetricCard] = replace(
+        QUESTEVAL,
         name="QuestEval-ref",
         summary="Harmonic mean of precision (the references answer the output's questions alike) and recall (the "
         "output answers the references')",
-        needs_part=PART,
-        range=(0.0, 1.0),
-        parts=("F", "P", "R"),
-        training_data=QUESTEVAL_TRAINING,
-        licence=LICENCE,
-        paper=QUESTEVAL_PAPER,
-        failures=QUESTEVAL_FAILURES,
-        slow=True,
     )
 
 
@@ -533,20 +533,12 @@ class QuestEvalRef(QuestEvalFamily):
 class QuestEvalBoth(QuestEvalFamily):
     """Output, input and references: the mean over all texts that the output is held against."""
 
-    card: ClassVar[MetricCard] = MetricCard(
-        making="learned",
+    card: ClassVar[MetricCard] = replace(
+        QUESTEVAL,
         name="QuestEval-both",
         summary="Harmonic mean of precision (input and references answer the output's questions alike) and recall "
         "(the output answers theirs), each averaged over these texts",
         needs_input=True,
-        needs_part=PART,
-        range=(0.0, 1.0),
-        parts=("F", "P", "R"),
-        training_data=QUESTEVAL_TRAINING,
-        licence=LICENCE,
-        paper=QUESTEVAL_PAPER,
-        failures=QUESTEVAL_FAILURES,
-        slow=True,
     )
 
 

@@ -149,8 +149,8 @@ def _invited(site: Site, line: int, row: Mapping[str, str]) -> Invited:
 
 
 def _with_note(connection: Connection, person: Invited, teams: Sequence[str]) -> Invited:
-    known = accounts.accounts_of_email(connection, person.email)
-    words = [f"{known[0].name} has this address and would move from team {known[0].team}"] if known else []
+    owners = accounts.accounts_of_email(connection, person.email)
+    words = [f"{owners[0].name} has this address and would move from team {owners[0].team}"] if owners else []
     words += [] if person.team in teams else ["new team"]
     words += [f"as {person.role}"] if person.role != "submitter" else []
     return Invited(**{**vars(person), "note": "; ".join(words)})
@@ -212,15 +212,6 @@ def _mail(connection: Connection, own: Account, invitation: Invitation, now: flo
 
 def _is_open(invitation: Invitation, now: float) -> bool:
     return invitation.state(now) in ("waiting", "sent")
-
-
-def list_for(site: Site, viewer: Viewer) -> tuple[Invitation, ...]:
-    """Invitations that a viewer may see: an owner all, a lead those to the own team."""
-    own = require(viewer, "own-account")
-    if own.role != "owner":
-        require_lead(viewer)
-    with site.database.reading() as connection:
-        return links.list_invitations(connection, team=None if own.role == "owner" else own.team)
 
 
 def resend(site: Site, viewer: Viewer, invitation_id: int) -> Invitation:

@@ -15,7 +15,7 @@ from billboards.site.accounts.access import require
 from billboards.site.accounts.invitations import Preview
 from billboards.site.accounts.pages import PEOPLE, number_in
 from billboards.site.accounts.records import ROLES, Role
-from billboards.site.pages.paging import pager, read_page, stretch
+from billboards.site.pages.long_lists import pager, read_page, stretch
 from billboards.site.web.asking import Ask, Upload, changing, reading
 from billboards.site.web.rendering import Body
 

@@ -169,11 +169,6 @@ def members(connection: Connection, team_id: int) -> tuple[Account, ...]:
     return tuple(Account(**row) for row in connection.execute(query).mappings())
 
 
-def team_named(connection: Connection, name: str) -> int | None:
-    """The number of a team, if there is one of that name."""
-    return connection.execute(select(teams.c.id).where(teams.c.name == name)).scalar()
-
-
 def team_names(connection: Connection) -> tuple[str, ...]:
     """Every team's name."""
     return tuple(connection.execute(select(teams.c.name).order_by(teams.c.name)).scalars())

@@ -30,7 +30,7 @@ from typing import IO, Any
 
 from sqlalchemy import Connection, Table, func, select, update
 
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.errors import InvalidInput, StoreAway, StoreFailed
 from billboards.reading import json_value, shown
 from billboards.show.documents import read_fields

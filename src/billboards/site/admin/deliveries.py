@@ -153,12 +153,6 @@ def postpone(connection: Connection, delivery_id: int, *, until: float, reason: 
     connection.execute(update(deliveries).where(deliveries.c.id == delivery_id).values(**values))
 
 
-def list_deliveries(connection: Connection, *, limit: int = 100) -> tuple[Delivery, ...]:
-    """Notices, the latest first."""
-    query = select(deliveries).order_by(deliveries.c.id.desc()).limit(limit)
-    return tuple(Delivery(**row) for row in connection.execute(query).mappings())
-
-
 def add_webhook(
     connection: Connection, account_id: int, url: str, secret: str, *, board: str | None, now: float
 ) -> Webhook:

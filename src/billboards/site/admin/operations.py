@@ -262,9 +262,9 @@ def memory() -> dict[str, int]:
         return {}
     sizes = {"web": own[1], "workers": 0}
     for path in Path("/proc").glob("[0-9]*"):
-        found = _status(int(path.name))
-        if found is not None and found[0] == own[0] and _is_worker(path):
-            sizes["workers"] += found[1]
+        status = _status(int(path.name))
+        if status is not None and status[0] == own[0] and _is_worker(path):
+            sizes["workers"] += status[1]
     return sizes
 
 

@@ -32,7 +32,7 @@ from billboards.reading import Problems, toml_document
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import BlobTexts
 from billboards.site.boards.masked import Look
-from billboards.site.boards.ranking import ranking_options, ruled
+from billboards.site.boards.ranking_options import ranking_options, ruled
 from billboards.site.boards.signatures import can_sign, signed_ranking, site_keys
 from billboards.site.submissions.metric_folders import program_folder
 

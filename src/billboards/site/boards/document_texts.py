@@ -30,7 +30,7 @@ class _Numbers:
     """What is said of one generator under every metric: as it was computed, in the document, and in the texts."""
 
     computed: tuple[list[Any], ...]
-    said: dict[str, Any]
+    plain: dict[str, Any]
     stored: dict[str, str]
     named: dict[str, str]
 
@@ -48,7 +48,7 @@ class KeptTexts:
         self._numbers.update(numbers)
         document = document_of(replace(ranking, generators=()))
         document["generators"] = [
-            {name: numbers[g.name].said[name] if name in NUMBERS else plain(getattr(g, name)) for name in _FIELDS}
+            {name: numbers[g.name].plain[name] if name in NUMBERS else plain(getattr(g, name)) for name in _FIELDS}
             for g in ranking.generators
         ]
         return document
@@ -58,12 +58,12 @@ class KeptTexts:
         kept = self._numbers.get(standing.name)
         if kept is not None and kept.computed == computed:
             return kept
-        said = {name: plain(getattr(standing, name)) for name in NUMBERS}
+        plain_numbers = {name: plain(getattr(standing, name)) for name in NUMBERS}
         return _Numbers(
             computed=computed,
-            said=said,
-            stored={name: json.dumps(said[name], **COMPACT) for name in NUMBERS},
-            named={name: json.dumps(said[name], **NAMED) for name in NUMBERS},
+            plain=plain_numbers,
+            stored={name: json.dumps(plain_numbers[name], **COMPACT) for name in NUMBERS},
+            named={name: json.dumps(plain_numbers[name], **NAMED) for name in NUMBERS},
         )
 
     def stored_text(self, document: Mapping[str, Any]) -> str:

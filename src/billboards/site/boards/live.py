@@ -49,7 +49,7 @@ log = logging.getLogger("billboards.site")
 
 
 @dataclass(frozen=True)
-class Said:
+class Latest:
     """What a snapshot says: its document, and the ranking in it."""
 
     document: dict[str, Any]
@@ -118,22 +118,22 @@ class LiveBoard:
         return Disclosure(judgments=self.judgments_rest_hidden, people=people, columns=frozenset(self.withheld))
 
     @cached_property
-    def said(self) -> Said | None:
+    def latest(self) -> Latest | None:
         """What the latest snapshot says, read once for all audiences that see it; None before the first."""
         if self.snapshot is None:
             return None
         key, moment = (self.name, self.snapshot.audience), (self.generation, self.snapshot.number)
-        kept = self.site.cache.get(_SAID, key)
+        kept = self.site.cache.get(_LATEST, key)
         if kept is None or kept[0] != moment:
             with self.site.database.reading() as connection:
-                said = Said(snapshots.document(connection, self.snapshot))
-            kept = self.site.cache.put(_SAID, key, (moment, said))
+                latest = Latest(snapshots.document(connection, self.snapshot))
+            kept = self.site.cache.put(_LATEST, key, (moment, latest))
         return kept[1]
 
     @property
     def document(self) -> dict[str, Any] | None:
         """The latest snapshot's document: `ranking` and `overrating`; None before the first."""
-        return None if self.said is None else self.said.document
+        return None if self.latest is None else self.latest.document
 
     @cached_property
     def shown(self) -> Board:
@@ -154,7 +154,7 @@ class LiveBoard:
 #: How signatures of scores begin that were added to imported columns.
 ATTACHED = "attached:"
 #: What boards' latest snapshots say, by the audience they were made for, with the board's generation and their number.
-_SAID = Shelf[tuple[str, Audience], tuple[tuple[int, int], Said]]()
+_LATEST = Shelf[tuple[str, Audience], tuple[tuple[int, int], Latest]]()
 _LIVE = Shelf[tuple[str, Audience], LiveBoard]()
 #: Boards as their owners wrote them, with folder and fingerprint.
 _FOLDERS = Shelf[str, tuple[tuple[str | int, ...], Board]]()

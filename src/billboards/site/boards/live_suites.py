@@ -19,7 +19,7 @@ from billboards.analyses.suite.open import OpenSuite
 from billboards.analyses.suite.results import Suite, SuiteBoard
 from billboards.analyses.suite.settings import read_suite
 from billboards.board import ImportedColumn, digest
-from billboards.board.scoring import column_key
+from billboards.board.missing_cells import column_key
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Metric, MetricCard
 from billboards.metrics.discovery import is_file
@@ -109,13 +109,13 @@ def is_live(site: Site, suite: Suite) -> bool:
 def missing_boards(site: Site, suite: Suite) -> list[str]:
     """The folders of a suite's boards that are not on the site."""
     here = _registered(site)
-    return [entry.folder.name for entry in suite.boards if _found(here, entry) is None]
+    return [entry.folder.name for entry in suite.boards if _registered_as(here, entry) is None]
 
 
 def registered_boards(site: Site, suite: Suite) -> list[tuple[SuiteBoard, Registered]]:
     """A suite's boards as the site knows them; those that are elsewhere are left out."""
     here = _registered(site)
-    pairs = ((entry, _found(here, entry)) for entry in suite.boards)
+    pairs = ((entry, _registered_as(here, entry)) for entry in suite.boards)
     return [(entry, registered) for entry, registered in pairs if registered is not None]
 
 
@@ -125,7 +125,7 @@ def _registered(site: Site) -> Mapping[Path | str, Registered]:
     return by_name | {Path(registered.folder).resolve(): registered for registered in boards}
 
 
-def _found(here: Mapping[Path | str, Registered], entry: SuiteBoard) -> Registered | None:
+def _registered_as(here: Mapping[Path | str, Registered], entry: SuiteBoard) -> Registered | None:
     """A board by its folder; where that folder is gone, as after a move of the site, by the folder's name."""
     registered = here.get(entry.folder.resolve())
     return registered if registered is not None or entry.folder.exists() else here.get(entry.folder.name)

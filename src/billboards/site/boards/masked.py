@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from billboards.analyses._archive import Archive
+from billboards.analyses._column_verdicts import read_verdicts
 from billboards.analyses._disclosed import (
     Disclosure,
     disclosed,
@@ -22,7 +23,6 @@ from billboards.analyses._disclosed import (
     disclosed_overrating,
 )
 from billboards.analyses._findings import Findings
-from billboards.analyses._recomputed import read_verdicts
 from billboards.analyses._view import View, judged_matrix
 from billboards.analyses.agreement import AgreementStudy, other_source, study_agreement
 from billboards.analyses.audit.results import MetricAudit
@@ -47,7 +47,7 @@ from billboards.show.documents import document_of, result_of
 from billboards.show.words import listed, one_line
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import LiveBoard
-from billboards.site.boards.ranking import rank_by_owner, ranking_options, ruled
+from billboards.site.boards.ranking_options import rank_by_owner, ranking_options, ruled
 from billboards.site.boards.snapshots import Audience, Place, Side, Snapshot
 from billboards.site.pages.board_view import Filter
 from billboards.site.pages.explorer import Matrix
@@ -102,8 +102,8 @@ class Look:
     @cached_property
     def ranking(self) -> Ranking | None:
         """What the board says now, as far as this audience may hear it."""
-        said = self.live.said
-        return None if said is None else self.masked(said.ranking)
+        latest = self.live.latest
+        return None if latest is None else self.masked(latest.ranking)
 
     @cached_property
     def overrating(self) -> OverratingReport | None:
@@ -135,7 +135,7 @@ class Look:
         masked = self.masked_overrating(report)
         return dict(document) if masked is report else document_of(masked)
 
-    def said(self, snapshot: Snapshot) -> dict[str, Any]:
+    def served_ranking(self, snapshot: Snapshot) -> dict[str, Any]:
         """The ranking of a snapshot as this audience is served it."""
         with self.live.site.database.reading() as connection:
             return self.ranking_document(snapshots.document(connection, snapshot)["ranking"])

@@ -103,11 +103,11 @@ def replace_text(connection: Connection, board: str, audience: str, number: int,
     values = whole_values(text) if text else {"document": "", "packed": None, "base": None}
     _write(connection, board, audience, number, values)
     base: tuple[int, str] | None = (number, text) if text else None
-    for other, said in others.items():
-        packed = whole_values(said) if base is None else {"packed": pack(said, base[1]), "base": base[0]}
+    for other, other_text in others.items():
+        packed = whole_values(other_text) if base is None else {"packed": pack(other_text, base[1]), "base": base[0]}
         _write(connection, board, audience, other, {"document": "", **packed})
         # Where nothing is left to rest on, the next one takes its place.
-        base = (other, said) if base is None else base
+        base = (other, other_text) if base is None else base
 
 
 def change_texts(connection: Connection, board: str, change: Callable[[str], str]) -> list[tuple[str, int]]:

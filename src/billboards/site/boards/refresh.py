@@ -33,7 +33,7 @@ from billboards.site.boards import snapshots
 from billboards.site.boards.document_texts import KeptTexts
 from billboards.site.boards.ladders import climb_board, keep_rungs
 from billboards.site.boards.live import LiveBoard, board_metrics, live_board
-from billboards.site.boards.ranking import rank_by_owner, ranking_options
+from billboards.site.boards.ranking_options import rank_by_owner, ranking_options
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.cache import Shelf
 from billboards.site.campaigns import campaign_records as campaigns
@@ -140,8 +140,8 @@ def _said_before(site: Site, connection: Connection, last: Snapshot) -> Mapping[
     kept = site.cache.get(_SAID, (last.board, last.audience))
     if kept is not None and kept[0] == _text_digest(text):
         return kept[1]
-    said: dict[str, Any] = json.loads(text)
-    return said
+    summary: dict[str, Any] = json.loads(text)
+    return summary
 
 
 def _remember(site: Site, text: str, kept: Snapshot, document: Mapping[str, Any]) -> None:
@@ -151,8 +151,8 @@ def _remember(site: Site, text: str, kept: Snapshot, document: Mapping[str, Any]
         word: [{"name": entry["name"], "rank": entry["rank"]} for entry in ranking[word]]
         for word in ("metrics", "generators")
     }
-    said = {"rows": document["rows"], "columns": document["columns"], "ranking": places}
-    site.cache.put(_SAID, (kept.board, kept.audience), (_text_digest(text), said))
+    summary = {"rows": document["rows"], "columns": document["columns"], "ranking": places}
+    site.cache.put(_SAID, (kept.board, kept.audience), (_text_digest(text), summary))
 
 
 def _text_digest(text: str) -> bytes:

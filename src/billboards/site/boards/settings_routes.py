@@ -18,7 +18,7 @@ from billboards.site.boards import added_scores as attached
 from billboards.site.boards import registry
 from billboards.site.database import trail
 from billboards.site.database.trail import Entry
-from billboards.site.organise.declared import SettingsChanges, SettingsFacts
+from billboards.site.organise.setting_fields import SettingsChanges, SettingsFacts
 from billboards.site.settings import read_board_settings
 from billboards.site.submissions import sending as submitting
 from billboards.site.web.api import Cursor, Limit, Page, page_of, read_cursor, tagged_router, write_cursor

@@ -148,7 +148,7 @@ def _is_everybodys(look: Look, snapshot: Snapshot, document: Mapping[str, Any]) 
     if look.live.audience == "public":
         return True
     public = Look(live_board(look.live.site, look.name))
-    return public.said(snapshot) == document
+    return public.served_ranking(snapshot) == document
 
 
 def _hidden(look: Look) -> tuple[str, ...]:

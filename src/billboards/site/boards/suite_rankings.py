@@ -113,8 +113,8 @@ def numbered(connection: Connection, suite: str, number: int, audience: Audience
     kept = list_kept(connection, suite, audience, before=number + 1, limit=1)
     if not kept or kept[0].number != number:
         newest = latest(connection, suite, audience)
-        there = () if newest is None else (f"1 to {newest.number}",)
-        raise UnknownName(f"ranking of suite {suite}", str(number), there)
+        numbers = () if newest is None else (f"1 to {newest.number}",)
+        raise UnknownName(f"ranking of suite {suite}", str(number), numbers)
     return kept[0]
 
 

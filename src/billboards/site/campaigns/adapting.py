@@ -137,8 +137,8 @@ def _strengths(connection: Connection, campaign: Campaign, names: Sequence[str])
     """Strengths of everybody in the campaign; None where nothing is decided yet."""
     compared = compared_labels(campaign.template, labels_of(connection, campaign))
     place = {name: k for k, name in enumerate(names)}
-    known = np.array([place.get(name, -1) for name in compared.names], np.int64)
-    first, second = known[compared.outcomes.first], known[compared.outcomes.second]
+    places = np.array([place.get(name, -1) for name in compared.names], np.int64)
+    first, second = places[compared.outcomes.first], places[compared.outcomes.second]
     here = (first >= 0) & (second >= 0)
     outcomes = Outcomes(first=first[here], second=second[here], result=compared.outcomes.result[here])
     try:

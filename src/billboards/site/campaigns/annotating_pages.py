@@ -23,7 +23,7 @@ from billboards.campaigns.templates import When
 from billboards.errors import InvalidInput, Refused
 from billboards.reading import decimal_number, whole_number
 from billboards.site.accounts.access import VISITOR
-from billboards.site.campaigns.annotating import (
+from billboards.site.campaigns.annotator_work import (
     Participant,
     Saved,
     accept_consent,

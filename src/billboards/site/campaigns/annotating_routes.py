@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from billboards.campaigns.templates import Stage, When
 from billboards.site.accounts.permissions import Permission, site_of
 from billboards.site.accounts.routes import Strict
-from billboards.site.campaigns.annotating import (
+from billboards.site.campaigns.annotator_work import (
     Participant,
     Saved,
     accept_consent,

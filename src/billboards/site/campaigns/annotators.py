@@ -25,10 +25,10 @@ from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotator_records import Annotator, Participation, Ruling, Standing
+from billboards.site.campaigns.annotator_signs import MOST_ANSWERS, weigh_signs
 from billboards.site.campaigns.campaign import Campaign, campaign_of, campaign_with_id
+from billboards.site.campaigns.decisions import follow_decisions
 from billboards.site.campaigns.repeating import check_may_judge
-from billboards.site.campaigns.signs import MOST_ANSWERS, weigh_signs
-from billboards.site.campaigns.watching import follow_decisions
 from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.stats.annotator_signs import ENOUGH, AnnotatorEvidence

@@ -22,7 +22,7 @@ from billboards.site.accounts.access import Viewer, require
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import study_records as studies
-from billboards.site.campaigns.annotating import Participant
+from billboards.site.campaigns.annotator_work import Participant
 from billboards.site.campaigns.annotators import PATH, shared_link
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.lifecycle import quote_campaign

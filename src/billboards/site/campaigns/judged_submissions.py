@@ -16,7 +16,7 @@ from billboards.site.admin import deliveries
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.campaign import Campaign, campaign_of
-from billboards.site.campaigns.watching import dropped_rows
+from billboards.site.campaigns.decisions import dropped_rows
 from billboards.site.database import trail
 from billboards.site.database.schema import items
 from billboards.site.submissions import records as submissions

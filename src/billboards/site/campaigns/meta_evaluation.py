@@ -28,9 +28,9 @@ from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns.annotator_records import Ruling
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
+from billboards.site.campaigns.decisions import follow_decisions
 from billboards.site.campaigns.judgments import labels_of
 from billboards.site.campaigns.lifecycle import write_draft
-from billboards.site.campaigns.watching import follow_decisions
 from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.stats.worst_case import bootstrap_mean

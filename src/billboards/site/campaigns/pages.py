@@ -31,6 +31,7 @@ from billboards.site.campaigns.annotators import Invitation, annotator_lines, ru
 from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_files import campaign_file, written_formats
 from billboards.site.campaigns.comparisons import campaign_arena
+from billboards.site.campaigns.decisions import watch_campaign, watch_words
 from billboards.site.campaigns.error_results import campaign_errors
 from billboards.site.campaigns.forms import sent_lines, sent_number
 from billboards.site.campaigns.lifecycle import list_campaigns, quote_campaign
@@ -51,9 +52,8 @@ from billboards.site.campaigns.rolling import admit_newcomers, newcomer_words
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.surveys import consent_text, survey_lines
 from billboards.site.campaigns.template_pages import preview_page
-from billboards.site.campaigns.watching import watch_campaign, watch_words
 from billboards.site.pages.bundles import CSV, JSONL, jsonl_bytes
-from billboards.site.pages.paging import Cut, cut, pager, read_page, stretch
+from billboards.site.pages.long_lists import Cut, cut, pager, read_page, stretch
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, changing, reading, viewer_of
 from billboards.site.web.rendering import Body

@@ -215,7 +215,7 @@ def _is_ranking(look: Look, campaign: Campaign) -> bool:
 def _agreement(look: Look, campaign: Campaign) -> tuple[DimensionAgreement, ...]:
     """How far people agree on what this reader may see of their judgments."""
     names = dimension_names(look.live.without_campaigns, campaign.template)
-    found = []
+    agreements = []
     for question, name in names.items():
         try:
             ratings = board_ratings(look.board, name, campaigns=[campaign.name])
@@ -223,12 +223,12 @@ def _agreement(look: Look, campaign: Campaign) -> tuple[DimensionAgreement, ...]
         except (NotEnoughData, UnknownName):
             continue
         low, high = agreed.alpha_interval or (None, None)
-        found.append(
+        agreements.append(
             DimensionAgreement(
                 dimension=question, labels=agreed.labels, shared=agreed.shared, alpha=agreed.alpha, low=low, high=high
             )
         )
-    return tuple(found)
+    return tuple(agreements)
 
 
 @routes.get("/campaigns/{campaign}/protocol")

@@ -25,7 +25,7 @@ from billboards.campaigns.items import Item, read_slot
 from billboards.campaigns.plan import DAYS, CampaignPlan, read_plan
 from billboards.errors import InvalidInput, NotEnoughData, Refused, UnknownName
 from billboards.site.accounts.access import Viewer, require
-from billboards.site.admin.forgetting import DELETED
+from billboards.site.admin.erasure import DELETED
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import campaign_records as campaigns

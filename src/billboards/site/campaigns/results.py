@@ -22,7 +22,7 @@ from billboards.analyses.rank import Ranking
 from billboards.analyses.ratings._ratings import board_ratings
 from billboards.analyses.ratings.agreement import AnnotatorAgreementStudy, study_annotators
 from billboards.analyses.ratings.doubts import ImplausibleRating, find_implausible
-from billboards.board import Aggregate, Board, Judgments
+from billboards.board import Aggregate, Board
 from billboards.campaigns.answers import answer_values
 from billboards.errors import NotEnoughData
 from billboards.site.accounts.access import Viewer, require
@@ -193,15 +193,6 @@ def _estimate(campaign: Campaign, labels: Sequence[Label], generator: str, dimen
         high=high,
         worst_se=worst,
     )
-
-
-def campaign_judgments(site: Site, viewer: Viewer, campaign_id: str, *, with_excluded: bool = False) -> Judgments:
-    """A campaign's judgments as they stand, or would stand, on its board."""
-    require(viewer, "administer")
-    with site.database.reading() as connection:
-        campaign = campaign_with_id(connection, campaign_id)
-        board = live_board(site, campaign.board, audience="owners").board
-        return judgments_of(connection, board, campaign, with_excluded=with_excluded)
 
 
 def campaign_answers(

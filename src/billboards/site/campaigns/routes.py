@@ -40,6 +40,7 @@ from billboards.site.campaigns.annotators import AnnotatorLine, TestCount
 from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_records import Kind, State
 from billboards.site.campaigns.comparisons import campaign_arena
+from billboards.site.campaigns.decisions import CampaignWatch, watch_campaign
 from billboards.site.campaigns.error_results import campaign_errors
 from billboards.site.campaigns.lifecycle import SourceChange
 from billboards.site.campaigns.repeating import MOST_DAYS, Who, campaign_days, plan_repetitions
@@ -48,7 +49,6 @@ from billboards.site.campaigns.rolling import Newcomer, admit_newcomers
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.surveys import PageLine, survey_lines
 from billboards.site.campaigns.views import effect_words
-from billboards.site.campaigns.watching import CampaignWatch, watch_campaign
 from billboards.site.web.api import MOST, Cursor, Limit, Page, list_at, page_at, tagged_router
 from billboards.stats.annotator_signs import AnnotatorEvidence
 

@@ -12,8 +12,8 @@ from billboards.site.accounts.access import Viewer, require
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
+from billboards.site.campaigns.decisions import count_saved, dropped_rows
 from billboards.site.campaigns.rolling import Newcomer, waiting_generators
-from billboards.site.campaigns.watching import count_saved, dropped_rows
 from billboards.site.site import Site
 
 

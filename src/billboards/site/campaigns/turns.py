@@ -28,8 +28,8 @@ from billboards.site.campaigns.annotator_records import Annotator
 from billboards.site.campaigns.answer_records import Answer, Assignment, OpenItem
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.campaign_records import ItemRow
+from billboards.site.campaigns.decisions import dropped_rows
 from billboards.site.campaigns.shown_items import Shown, shown_item
-from billboards.site.campaigns.watching import dropped_rows
 from billboards.site.database import trail
 from billboards.site.database.ids import new_id
 from billboards.site.site import Site
@@ -100,7 +100,7 @@ class Segment:
     shown: Shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Turn:
     """What an annotator gets: an item, or a sentence that says why there is none and when to look again.
 
@@ -130,18 +130,22 @@ def next_turn(site: Site, campaign: Campaign, who: Annotator) -> Turn:
         progress = count_progress(connection, campaign, who.id)
         if not isinstance(decision, Assignment):
             state, again = decision
-            return Turn(state, progress, None, again)
+            return Turn(state=state, progress=progress, item=None, again=again)
         dealt = _dealt(connection, decision)
     shown = {assignment.id: shown_item(site, campaign, item, assignment, kept) for item, assignment, kept in dealt}
     if decision.dealing is None:
-        return Turn("item", progress, shown[decision.id])
+        return Turn(state="item", progress=progress, item=shown[decision.id])
     first = next(assignment for _, assignment, _ in dealt if assignment.state == "open")
     segments = [
         Segment(item_id=item.id, batch=item.batch, state=_SEGMENT_STATES[assignment.state], shown=shown[assignment.id])
         for item, assignment, _ in dealt
     ]
     return Turn(
-        "item", progress, shown[first.id], None, tuple(_with_context(site, campaign, decision.campaign_id, segments))
+        state="item",
+        progress=progress,
+        item=shown[first.id],
+        again=None,
+        segments=tuple(_with_context(site, campaign, decision.campaign_id, segments)),
     )
 
 

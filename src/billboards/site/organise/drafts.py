@@ -111,12 +111,12 @@ def begin_draft(site: Site, viewer: Viewer, wanted: Wanted, *, patience: float =
 def fetch_draft(site: Site, name: str, cancelled: Callable[[], bool] = lambda: False) -> None:
     """Fetch and read a draft's board; a worker's job."""
     with site.database.reading() as connection:
-        found = next((draft for draft in records.waiting_drafts(connection) if draft.name == name), None)
-    if found is None or found.wanted is None:
+        waiting = next((draft for draft in records.waiting_drafts(connection) if draft.name == name), None)
+    if waiting is None or waiting.wanted is None:
         return
     told = _Told(site, name)
     told(BEGINNING)
-    wanted = Wanted(name=name, source=found.source, entry=str(found.wanted["entry"]))
+    wanted = Wanted(name=name, source=waiting.source, entry=str(waiting.wanted["entry"]))
     work = _work_folder(site)
     _read(site, wanted, work, seconds=FETCHING, tell=told, cancelled=lambda: cancelled() or told.is_gone)
 

@@ -20,7 +20,9 @@ from billboards.site.accounts.access import AUDIENCES, Viewer, may, require
 from billboards.site.boards.budgets import CARDS, HOUR, JUDGES, Purse, purse_of
 from billboards.site.boards.masked import Look
 from billboards.site.database import trail
-from billboards.site.organise.declared import (
+from billboards.site.organise.dress import logo_of, set_logo
+from billboards.site.organise.prose import prose
+from billboards.site.organise.setting_fields import (
     SECTIONS,
     SPARE,
     FormField,
@@ -30,8 +32,6 @@ from billboards.site.organise.declared import (
     shown_values,
     typed_document,
 )
-from billboards.site.organise.dress import logo_of, set_logo
-from billboards.site.organise.prose import prose
 from billboards.site.settings import BoardSettings
 from billboards.site.site import Site
 from billboards.site.submissions.sending import change_settings, freeze, leaders_of, reveal_results, unfreeze

@@ -225,7 +225,7 @@ def show_chart_of(ask: Ask) -> Body:
 
 def _figure(look: Look, draw: Drawer, own: str, asking: list[tuple[str, str]], number: int) -> Figure:
     """A chart of an answer, under its finding."""
-    from billboards.show.living import title_of
+    from billboards.show.browser_charts import title_of
 
     title, subtitle = title_of(draw("light"))
     return Figure(

@@ -30,9 +30,9 @@ from billboards.site.pages.board_view import (
     table_context,
 )
 from billboards.site.pages.changes import Move, changes_between
+from billboards.site.pages.citations import quote_ranking, whole_address
 from billboards.site.pages.columns import own_columns
 from billboards.site.pages.figures import board_figure, living_files
-from billboards.site.pages.quoting import quote_ranking, whole_address
 from billboards.site.submissions import records as submissions
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
@@ -142,9 +142,9 @@ def _moved(look: Look) -> dict[str, Any] | None:
         return None
     moves = [
         Move(
-            move["name"],
-            move["before"],
-            move["after"],
+            name=move["name"],
+            before=move["before"],
+            after=move["after"],
             new=move["change"] == "new",
             gone=move["change"] == "gone",
             among=tuple(move["among"]) if "among" in move else None,

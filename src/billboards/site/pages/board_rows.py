@@ -16,7 +16,7 @@ from billboards.show.table import mean_digits
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.pages.board_wish import NAME, RANK, Wish
 from billboards.site.pages.columns import CellDetail, Own, column_details, column_reader, has_corpus_values, own_columns
-from billboards.site.pages.paging import Stretch, stretch
+from billboards.site.pages.long_lists import Stretch, stretch
 
 #: Rows of one page. A board that has no more is one page, and is sorted and searched without the server.
 MOST_ROWS = 100

@@ -18,7 +18,7 @@ from billboards.show.words import headed, interval_text, one_line, rank_texts, v
 from billboards.site.pages.board_rows import MOST_ROWS, TableRow, cluster_words, clusters, lay_rows
 from billboards.site.pages.board_wish import Wish
 from billboards.site.pages.columns import BoardColumn, Own, own_columns, people_keys
-from billboards.site.pages.paging import Stretch
+from billboards.site.pages.long_lists import Stretch
 
 #: Columns that a board shows unless more are asked for; one with a few more shows them all.
 MOST_COLUMNS, FEW_MORE = 20, 6

@@ -41,7 +41,7 @@ from billboards.site.pages.board_table import BoardTable, board_table
 from billboards.site.pages.board_wish import ORDERS, Wish, read_wish
 from billboards.site.pages.columns import Own, own_columns, people_keys
 from billboards.site.pages.explanations import EXPLANATIONS
-from billboards.site.pages.paging import pager, read_page
+from billboards.site.pages.long_lists import pager, read_page
 from billboards.site.web import addresses
 
 #: A select with more choices than this is no help; a board of a thousand documents is filtered by domain or tag.
@@ -154,8 +154,6 @@ def table_context(
 
 
 _FILTERS = ("domain", "document", "tag", "aggregate", "references", "by", "since", "find")
-#: Those that a choice of columns writes itself.
-_COLUMN_WORDS = ("hide", "pin", "columns")
 #: All words of an address that say what a board's table shows.
 TABLE_WORDS = (*_FILTERS, "sort", "direction", "order", "hide", "pin", "show", "columns", "page")
 

@@ -108,8 +108,8 @@ def _signed_document(look: Look) -> Record | None:
     if signed is None:
         return None
     findings = Findings.read(document).document()
-    said = {"ranking": look.ranking_document(document["ranking"]), **({"findings": findings} if findings else {})}
-    return {**signed.as_document(), "kind": "signed_ranking", **said}
+    parts = {"ranking": look.ranking_document(document["ranking"]), **({"findings": findings} if findings else {})}
+    return {**signed.as_document(), "kind": "signed_ranking", **parts}
 
 
 def _overrated(look: Look, make: Callable[[Any], str]) -> bytes:

@@ -12,7 +12,7 @@ from billboards.site.boards.refresh import ranks_among
 SEEN = 0.0005
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Move:
     """One entry in two rankings; `before` or `after` is None where it was not ranked."""
 
@@ -97,13 +97,23 @@ def _moves(
     for standing in after:
         name, rank = standing.name, standing.rank
         among = (earlier[name], later[name]) if name in was else None
-        move = Move(name, was.get(name), rank, old.get(name), new.get(name), new=name not in was, among=among)
+        move = Move(
+            name=name,
+            before=was.get(name),
+            after=rank,
+            value_before=old.get(name),
+            value_after=new.get(name),
+            new=name not in was,
+            among=among,
+        )
         if move.new or earlier[name] != later[name] or abs(move.shift or 0.0) >= SEEN:
             yield move
     names = {standing.name for standing in after}
     for standing in before:
         if standing.name not in names:
-            yield Move(standing.name, standing.rank, None, old.get(standing.name), gone=True)
+            yield Move(
+                name=standing.name, before=standing.rank, after=None, value_before=old.get(standing.name), gone=True
+            )
 
 
 def _place(rank: int | None) -> str:

@@ -30,9 +30,9 @@ function libraries() {
 async function specificationOf(figure, theme) {
   const asked = figure.dataset.chart;
   if (figure.dataset.name !== undefined) {
-    const found = () => window.billboardsData?.[figure.dataset.name];
-    if (!found()) await load(asked);
-    const { datasets, [theme]: specification } = structuredClone(found());
+    const drawn = () => window.billboardsData?.[figure.dataset.name];
+    if (!drawn()) await load(asked);
+    const { datasets, [theme]: specification } = structuredClone(drawn());
     return [datasets ? { ...specification, datasets } : specification, new URL(asked, location.href)];
   }
   const address = `${asked}${asked.includes("?") ? "&" : "?"}theme=${theme}`;
@@ -181,7 +181,7 @@ function drawOrLeave(figure) {
 
 const seen = new IntersectionObserver(
   (entries) => {
-    for (const entry of entries.filter((one) => one.isIntersecting)) {
+    for (const entry of entries.filter((each) => each.isIntersecting)) {
       seen.unobserve(entry.target);
       drawOrLeave(entry.target);
     }

@@ -23,8 +23,8 @@ from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.show.words import one_line
 from billboards.site.boards.masked import Look
 from billboards.site.pages.figures import board_figure, living_files
+from billboards.site.pages.long_lists import pager, read_page, stretch
 from billboards.site.pages.metrics import metric_named
-from billboards.site.pages.paging import pager, read_page, stretch
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
@@ -77,8 +77,8 @@ def chart_file(
     """A chart as a picture, as a specification for a browser, or its data."""
     import json
 
+    from billboards.show.browser_charts import data_of, living
     from billboards.show.figures import csv_of
-    from billboards.show.living import data_of, living
     from billboards.show.plot import rendered_chart, to_svg
 
     chart = draw("dark" if query.get("theme") == "dark" else "light")
@@ -154,8 +154,8 @@ def axis_names(look: Look, ranking: Ranking) -> list[str]:
 def cost_axes(look: Look) -> list[str]:
     """The costs that at least two generators state, as axes."""
     generators = look.board.generators
-    known = (name for name in COSTS if sum(getattr(generator, name) is not None for generator in generators) > 1)
-    return [f"{COST}{COSTS[name].title}" for name in known]
+    stated = (name for name in COSTS if sum(getattr(generator, name) is not None for generator in generators) > 1)
+    return [f"{COST}{COSTS[name].title}" for name in stated]
 
 
 def read_axes(look: Look, ranking: Ranking, metric: str, query: QueryParams) -> tuple[str, str]:
@@ -205,8 +205,8 @@ def _scatter(look: Look, ranking: Ranking, metric: str, query: QueryParams) -> D
     if across.startswith(COST):
         from billboards.analyses.efficiency import efficiency_chart
 
-        found = cost_of(look, across, up)
-        return lambda theme: efficiency_chart(found, theme)
+        costs = cost_of(look, across, up)
+        return lambda theme: efficiency_chart(costs, theme)
     plotted = plotted_of(look, ranking, across, up)
     drawing = read_drawing(query, plotted.count)
     return lambda theme: scatter_chart(
@@ -245,7 +245,7 @@ def plotted_of(look: Look, ranking: Ranking, across: str, up: str) -> Scatter:
 
 def _chart_page(ask: Ask, look: Look, name: str, draw: Drawer, lead: Callable[[Mapping[str, Any]], str | None]) -> Body:
     """A chart, large, with its data as a table."""
-    from billboards.show.living import data_of, title_of
+    from billboards.show.browser_charts import data_of, title_of
 
     ranking = look.ranking
     assert ranking is not None

@@ -15,7 +15,7 @@ from billboards.errors import InvalidInput
 from billboards.show.table import mean_digits
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.accounts.access import VISITOR
-from billboards.site.pages.quoting import whole_address
+from billboards.site.pages.citations import whole_address
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body

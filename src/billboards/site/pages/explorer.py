@@ -168,8 +168,8 @@ def explore(board: Board, matrix: Matrix, search: Search) -> OutputPage:
     """The outputs that a search finds, one page of them."""
     scores, people = matrix.of(search.metric), matrix.view.human
     disputed = matrix.disagreement(search.metric, search.versus)
-    known = matrix.shown(search.metric)
-    chosen = _having_text(board, search) & _within(known, search.low, search.high)
+    scored = matrix.shown(search.metric)
+    chosen = _having_text(board, search) & _within(scored, search.low, search.high)
     chosen &= _in_part(board, search)[None, :]
     if search.judgment:
         chosen &= _judged(board, people, search.judgment)
@@ -183,7 +183,7 @@ def explore(board: Board, matrix: Matrix, search: Search) -> OutputPage:
     last = max(1, -(-len(order) // PAGE))
     page = min(max(search.page, 1), last)
     shown = order[(page - 1) * PAGE : page * PAGE]
-    outputs = tuple(_output(board, int(rows[k]), int(instances[k]), known, people, disputed) for k in shown)
+    outputs = tuple(_output(board, int(rows[k]), int(instances[k]), scored, people, disputed) for k in shown)
     return OutputPage(outputs, len(order), page, last)
 
 

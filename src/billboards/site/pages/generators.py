@@ -17,10 +17,10 @@ from billboards.site.accounts.access import may
 from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
 from billboards.site.pages.board_rows import MOST_NAMED
+from billboards.site.pages.citations import quote_generator
 from billboards.site.pages.columns import has_corpus_values
 from billboards.site.pages.explorer import PEOPLE, Output
-from billboards.site.pages.paging import cut, few
-from billboards.site.pages.quoting import quote_generator
+from billboards.site.pages.long_lists import cut, few
 from billboards.site.pages.timelines import timeline
 from billboards.site.submissions import records as submissions
 from billboards.site.web.asking import Ask, reading

@@ -19,7 +19,7 @@ from billboards.show.words import one_line, value_text
 from billboards.site.boards import snapshots
 from billboards.site.boards.snapshots import Place
 from billboards.site.pages.board import cause_words
-from billboards.site.pages.paging import read_before, write_before
+from billboards.site.pages.long_lists import read_before, write_before
 from billboards.site.pages.timelines import Timeline, bump_chart, timeline
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading

@@ -14,7 +14,7 @@ from billboards.show.words import listed, value_text
 from billboards.site.accounts.access import may
 from billboards.site.boards.masked import Look
 from billboards.site.pages.board_view import chart_list, fact_lines
-from billboards.site.pages.paging import pager, read_page, stretch
+from billboards.site.pages.long_lists import pager, read_page, stretch
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body

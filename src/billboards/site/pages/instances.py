@@ -16,8 +16,8 @@ from billboards.reading import decimal_number
 from billboards.show.table import mean_digits
 from billboards.site.boards.masked import Look
 from billboards.site.pages.explorer import JUDGMENTS, PEOPLE, SORTS, WITHINS, OutputPage, Search, explore
+from billboards.site.pages.long_lists import Pager, pager, read_page, stretch
 from billboards.site.pages.matching_view import can_match
-from billboards.site.pages.paging import Pager, pager, read_page, stretch
 from billboards.site.pages.text_differences import TOO_LONG, Marker, Piece, mark_matches
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading

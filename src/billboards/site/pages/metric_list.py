@@ -23,7 +23,7 @@ from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.boards.masked import Look
 from billboards.site.pages.board_rows import cluster_words, clusters
 from billboards.site.pages.explanations import EXPLANATIONS
-from billboards.site.pages.paging import pager, read_page, stretch
+from billboards.site.pages.long_lists import pager, read_page, stretch
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
@@ -134,7 +134,7 @@ def show_metrics(ask: Ask) -> Body:
         context |= {
             "lines": shown.entries,
             "total": len(lines),
-            "found": len(chosen),
+            "chosen": len(chosen),
             "kinds": kinds,
             "kind": kind,
             "find": wanted,

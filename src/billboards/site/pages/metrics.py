@@ -24,10 +24,10 @@ from billboards.show.table import mean_digits
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
+from billboards.site.pages.citations import quote_metric
 from billboards.site.pages.explorer import Matrix
 from billboards.site.pages.figures import Figure, board_figure, living_files
-from billboards.site.pages.paging import Cut, cut
-from billboards.site.pages.quoting import quote_metric
+from billboards.site.pages.long_lists import Cut, cut
 from billboards.site.pages.timelines import timeline
 from billboards.site.submissions.consistency import inconsistency
 from billboards.site.web.asking import Ask, reading

@@ -127,7 +127,7 @@ def _show_live(ask: Ask, suite: Suite) -> Body:
         entries=entries,
         boards=answer.live.boards,
         generators=_generators(ask, answer),
-        just_sent=next((e for e in entries if sent and sent in {one for one, _ in e.states.values()}), None),
+        just_sent=next((e for e in entries if sent and sent in {identity for identity, _ in e.states.values()}), None),
         has_run=_has_run(ask),
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.show.living import ADDRESS
+from billboards.show.browser_charts import ADDRESS
 from billboards.site.boards.masked import Look
 from billboards.site.pages.explorer import PEOPLE
 from billboards.site.pages.instances import CLIPPED
@@ -84,8 +84,8 @@ def score_scripts(look: Look) -> Iterator[str]:
 
 def pairs_script(pairs: Sequence[tuple[str, str]], board: str, reach: Reach) -> str:
     """Where the comparison of each pair lies."""
-    found = ((first, second, reach(_pair(board, first, second))) for first, second in pairs)
-    return _script("pairs", [entry for entry in found if entry[2] is not None])
+    places = ((first, second, reach(_pair(board, first, second))) for first, second in pairs)
+    return _script("pairs", [entry for entry in places if entry[2] is not None])
 
 
 def compared_script(look: Look, reach: Reach) -> str:

@@ -76,14 +76,14 @@ def _settle(work: Path, target: Path) -> Changes:
     new = changed = same = gone = 0
     for name, path in files.items():
         place = target / name
-        there = place.is_file()
-        if there and hashlib.sha256(place.read_bytes()).hexdigest() == digests[name]:
+        exists = place.is_file()
+        if exists and hashlib.sha256(place.read_bytes()).hexdigest() == digests[name]:
             same += 1
             continue
         place.parent.mkdir(parents=True, exist_ok=True)
         path.chmod(0o644)
         path.replace(place)
-        new, changed = new + (not there), changed + there
+        new, changed = new + (not exists), changed + exists
     for name in sorted(set(before) - set(files)):
         place = target / name
         if place.is_file():

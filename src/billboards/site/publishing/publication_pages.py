@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from billboards.errors import InvalidSettings, UnknownName
 from billboards.site.accounts.access import require
-from billboards.site.organise.declared import files_fields, shown_values, typed_document
 from billboards.site.organise.pages import mistakes_at, organise_page, refused
+from billboards.site.organise.setting_fields import files_fields, shown_values, typed_document
 from billboards.site.publishing import publications
 from billboards.site.publishing.publication_records import OPEN
 from billboards.site.publishing.publication_routes import archive_response
@@ -29,8 +29,8 @@ router = APIRouter()
 def show_files(ask: Ask) -> Body:
     """How the last files stand, and the form for new ones."""
     require(ask.viewer, "administer")
-    found = publications.publication_of(ask.site, ask.viewer, ask.look().name)
-    wanted = FilesWanted().model_dump(mode="json") if found is None else dict(found.wanted)
+    publication = publications.publication_of(ask.site, ask.viewer, ask.look().name)
+    wanted = FilesWanted().model_dump(mode="json") if publication is None else dict(publication.wanted)
     return _page(ask, shown_values(files_fields(), wanted), {})
 
 
@@ -38,7 +38,7 @@ def _page(
     ask: Ask, values: Mapping[str, Any], mistakes: Mapping[str, Sequence[str]], problems: Sequence[str] = ()
 ) -> Body:
     look = ask.look()
-    found = publications.publication_of(ask.site, ask.viewer, look.name)
+    publication = publications.publication_of(ask.site, ask.viewer, look.name)
     with ask.site.database.reading() as connection:
         workers = leases.count_workers(connection, now=ask.site.clock())
     return organise_page(
@@ -46,9 +46,9 @@ def _page(
         "organise_files",
         look,
         "files",
-        found=found,
-        is_open=found is not None and found.state in OPEN,
-        expires=None if found is None else publications.expires(found),
+        publication=publication,
+        is_open=publication is not None and publication.state in OPEN,
+        expires=None if publication is None else publications.expires(publication),
         workers=workers,
         fields=files_fields(),
         values=values,

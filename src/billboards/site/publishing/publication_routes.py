@@ -11,7 +11,7 @@ from starlette.responses import FileResponse
 from billboards.errors import Gone
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, site_of
-from billboards.site.organise.declared import FilesChanges
+from billboards.site.organise.setting_fields import FilesChanges
 from billboards.site.publishing import publications
 from billboards.site.publishing.publication_records import Publication, State
 from billboards.site.settings import FilesWanted
@@ -37,29 +37,29 @@ class PublicationFacts(BaseModel):
     reason: str | None = Field(description="why it could not be written")
 
 
-def facts(found: Publication) -> PublicationFacts:
+def facts(publication: Publication) -> PublicationFacts:
     """A publication as it is answered."""
     return PublicationFacts(
-        board=found.board,
-        state=found.state,
-        wanted=FilesWanted.model_validate(found.wanted),
-        asked=found.asked,
-        done=found.done,
-        total=found.total,
-        seconds=found.seconds,
-        size=found.size,
-        expires=publications.expires(found),
-        reason=found.reason,
+        board=publication.board,
+        state=publication.state,
+        wanted=FilesWanted.model_validate(publication.wanted),
+        asked=publication.asked,
+        done=publication.done,
+        total=publication.total,
+        seconds=publication.seconds,
+        size=publication.size,
+        expires=publications.expires(publication),
+        reason=publication.reason,
     )
 
 
 @router.get("/boards/{board}/files")
 def read_files(request: Request, board: str, viewer: Owner) -> PublicationFacts:
     """How far the files of a board are that were asked for last."""
-    found = publications.publication_of(site_of(request), viewer, board)
-    if found is None:
+    publication = publications.publication_of(site_of(request), viewer, board)
+    if publication is None:
         raise Gone(f"there are no published files of board {board}; ask for them with POST")
-    return facts(found)
+    return facts(publication)
 
 
 @router.post("/boards/{board}/files", status_code=202)

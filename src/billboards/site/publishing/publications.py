@@ -56,9 +56,9 @@ def ask_for_files(site: Site, viewer: Viewer, board: str, document: Mapping[str,
         records.begin(connection, board, wanted, actor=viewer.name, now=now)
         trail.note(connection, viewer.name, "files.asked", board, now=now, board=board, detail=wanted)
     archive_path(site, board).unlink(missing_ok=True)
-    found = publication_of(site, viewer, board)
-    assert found is not None
-    return found
+    publication = publication_of(site, viewer, board)
+    assert publication is not None
+    return publication
 
 
 def publication_of(site: Site, viewer: Viewer, board: str) -> Publication | None:
@@ -66,19 +66,19 @@ def publication_of(site: Site, viewer: Viewer, board: str) -> Publication | None
     require(viewer, "administer")
     with site.database.reading() as connection:
         registry.board(connection, board)
-        found = records.publication(connection, board)
-    if found is not None and found.state == "ready" and not archive_path(site, board).is_file():
+        publication = records.publication(connection, board)
+    if publication is not None and publication.state == "ready" and not archive_path(site, board).is_file():
         return None
-    return found
+    return publication
 
 
 def ready_archive(site: Site, viewer: Viewer, board: str) -> Path:
     """The archive of a board's files, where it is ready."""
-    found = publication_of(site, viewer, board)
-    if found is None:
+    publication = publication_of(site, viewer, board)
+    if publication is None:
         raise Gone(f"there are no published files of board {board}; publish it as files first")
-    if found.state != "ready":
-        what = "could not be written" if found.state == "failed" else "are not written yet; come back in a moment"
+    if publication.state != "ready":
+        what = "could not be written" if publication.state == "failed" else "are not written yet; come back in a moment"
         raise Refused(f"the files of board {board} {what}")
     return archive_path(site, board)
 
@@ -97,18 +97,18 @@ def discard_files(site: Site, viewer: Viewer, board: str) -> None:
 def write_files(site: Site, board: str, cancelled: Cancelled) -> None:
     """Write the files that were asked for; a worker's job."""
     with site.database.reading() as connection:
-        found = records.publication(connection, board)
-    if found is None or found.state not in records.OPEN:
+        publication = records.publication(connection, board)
+    if publication is None or publication.state not in records.OPEN:
         return
     try:
-        _write(site, found, cancelled)
+        _write(site, publication, cancelled)
     except _Unwanted:
         return
     except StoreAway:
         raise
     except (BillboardsError, OSError) as error:
         log.error("files of %s: %s: %s", board, type(error).__name__, error)
-        fail_files(site, board, _words(error), asked=found.asked)
+        fail_files(site, board, _words(error), asked=publication.asked)
 
 
 def _words(error: BillboardsError | OSError) -> str:
@@ -121,38 +121,38 @@ def _words(error: BillboardsError | OSError) -> str:
 def fail_files(site: Site, board: str, reason: str, *, asked: float | None = None) -> None:
     """Write down that files could not be written."""
     with site.database.writing(boards=[board]) as connection:
-        found, now = records.publication(connection, board), site.clock()
-        if found is None or found.state not in records.OPEN:
+        publication, now = records.publication(connection, board), site.clock()
+        if publication is None or publication.state not in records.OPEN:
             return
         if records.change(
-            connection, board, found.asked if asked is None else asked, now=now, state="failed", reason=reason
+            connection, board, publication.asked if asked is None else asked, now=now, state="failed", reason=reason
         ):
             trail.note(connection, "site", "files.failed", board, now=now, board=board, detail={"reason": reason})
 
 
-def _write(site: Site, found: Publication, cancelled: Cancelled) -> None:
+def _write(site: Site, publication: Publication, cancelled: Cancelled) -> None:
     from billboards.site.publishing.source import one_board
     from billboards.site.publishing.walking import write_site
 
-    wanted = FilesWanted.model_validate(found.wanted)
+    wanted = FilesWanted.model_validate(publication.wanted)
     home = site.data / FOLDER
     home.mkdir(mode=0o700, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=".writing-", dir=home))
     try:
         options = wanted.model_dump(exclude={"base_url", "submit_to"})
         base, submit = wanted.base_url or "", wanted.submit_to or ""
-        with one_board(site, found.board, base_url=base, submit_to=submit) as own:
-            outcome = write_site(own, work / "files", **options, tell=_Teller(site, found, cancelled))
-        packed = _packed(work / "files", work / "files.zip", root=plain_name(found.board), cancelled=cancelled)
+        with one_board(site, publication.board, base_url=base, submit_to=submit) as own:
+            outcome = write_site(own, work / "files", **options, tell=_Teller(site, publication, cancelled))
+        packed = _packed(work / "files", work / "files.zip", root=plain_name(publication.board), cancelled=cancelled)
         detail = {"pages": outcome.pages, "files": outcome.files, "bytes": outcome.bytes}
-        _keep(site, found, packed, detail)
+        _keep(site, publication, packed, detail)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _keep(site: Site, found: Publication, packed: Path, detail: Mapping[str, Any]) -> None:
+def _keep(site: Site, publication: Publication, packed: Path, detail: Mapping[str, Any]) -> None:
     """Put an archive in its place, unless other files have been asked for since."""
-    board, size = found.board, packed.stat().st_size
+    board, size = publication.board, packed.stat().st_size
     with site.database.writing(boards=[board]) as connection:
         now = site.clock()
         values = {
@@ -163,7 +163,7 @@ def _keep(site: Site, found: Publication, packed: Path, detail: Mapping[str, Any
             "size": size,
             "reason": None,
         }
-        if records.change(connection, board, found.asked, now=now, **values):
+        if records.change(connection, board, publication.asked, now=now, **values):
             packed.replace(archive_path(site, board))
             trail.note(
                 connection, "site", "files.written", board, now=now, board=board, detail={**detail, "size": size}
@@ -173,8 +173,8 @@ def _keep(site: Site, found: Publication, packed: Path, detail: Mapping[str, Any
 class _Teller:
     """Notes now and then how far the pages are, and ends the work when nobody wants it any more."""
 
-    def __init__(self, site: Site, found: Publication, cancelled: Cancelled) -> None:
-        self.site, self.found, self.cancelled = site, found, cancelled
+    def __init__(self, site: Site, publication: Publication, cancelled: Cancelled) -> None:
+        self.site, self.publication, self.cancelled = site, publication, cancelled
         self._told = float("-inf")
 
     def __call__(self, done: int, total: int, seconds: float) -> None:
@@ -185,8 +185,8 @@ class _Teller:
             return
         self._told = now
         values = {"state": "writing", "done": done, "total": total, "seconds": seconds}
-        with self.site.database.writing(boards=[self.found.board]) as connection:
-            if not records.change(connection, self.found.board, self.found.asked, now=now, **values):
+        with self.site.database.writing(boards=[self.publication.board]) as connection:
+            if not records.change(connection, self.publication.board, self.publication.asked, now=now, **values):
                 raise _Unwanted
 
 
@@ -202,9 +202,9 @@ def _packed(folder: Path, target: Path, *, root: str, cancelled: Cancelled) -> P
     return target
 
 
-def expires(found: Publication) -> float | None:
+def expires(publication: Publication) -> float | None:
     """When an archive is thrown away."""
-    return found.changed + KEPT if found.state == "ready" else None
+    return publication.changed + KEPT if publication.state == "ready" else None
 
 
 def remove_old(site: Site, board: str, before: float) -> bool:

@@ -131,7 +131,7 @@
 
   function compareGenerators(data, scored, names, by) {
     const rows = names.map((name) => data.rows.findIndex(([row]) => row === name));
-    const people = scored.find((one) => one.people)?.people;
+    const people = scored.find((each) => each.people)?.people;
     const every = [...(people ? [{ name: "people", scores: people, lower: false }] : []), ...scored];
     const lines = every.flatMap(({ name, scores, lower }) => {
       const { n, means } = meansOf(scores, rows);
@@ -184,7 +184,7 @@
   function compareMetrics(data, scored, compared, names) {
     const chosen = names.map((name) => scored[data.metrics.indexOf(name)]);
     const values = chosen.map(({ scores, lower }) => scores.flat().map((value) => (value === null ? null : lower ? -value : value)));
-    const shared = values[0].map((_, k) => k).filter((k) => values.every((one) => one[k] !== null));
+    const shared = values[0].map((_, k) => k).filter((k) => values.every((row) => row[k] !== null));
     const lines = names.map((name, a) => {
       const { page, rank, agreement, interval } = compared.metrics.find((metric) => metric.name === name);
       const range = interval ? `${number(interval[0], 3)} to ${number(interval[1], 3)}` : "–";

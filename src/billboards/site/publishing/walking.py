@@ -104,8 +104,8 @@ def _pairs(look: Look, most: int) -> Iterable[tuple[str, str]]:
     if ranking is None:
         return
     placed = [standing.name for standing in ranking.generators]
-    there = {generator.name for generator in look.board.generators}
-    yield from neighbours([name for name in placed if name in there], most)
+    visible = {generator.name for generator in look.board.generators}
+    yield from neighbours([name for name in placed if name in visible], most)
     if look.judged:
         yield from neighbours([metric.name for metric in ranking.metrics], most)
 

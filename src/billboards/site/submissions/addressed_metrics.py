@@ -74,11 +74,11 @@ def read_address(way: Addressed, parts: Mapping[str, str], manifest: Mapping[str
         checked_address(given["url"])
         if VERSION.fullmatch(given["version"]) is None:
             raise InvalidInput(f"{given['version'][:80]!r} is no version; use letters, digits and . + - _")
-    said = {**manifest, "name": name}
-    declared = declared_from(said, where="manifest")
+    named = {**manifest, "name": name}
+    declared = declared_from(named, where="manifest")
     if way == "endpoint" and declared.contract().whole_generators:
         raise InvalidInput("an endpoint is sent a few outputs at a time, so it can't need the corpus; send a program")
-    return Address(way=way, parts=given, manifest=said)
+    return Address(way=way, parts=given, manifest=named)
 
 
 def _installed_spec(spec: str) -> str:

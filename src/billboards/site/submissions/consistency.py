@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from billboards.run.mixing import Comparison
+from billboards.run.shuffled_outputs import Comparison
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.records import Submission
 

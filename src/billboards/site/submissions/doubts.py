@@ -104,15 +104,15 @@ def kept_out(live: LiveBoard) -> dict[str, str]:
 def copied_metrics(live: LiveBoard, scores: Scores) -> dict[str, str]:
     """Submitted metrics whose scores are another column's, or nearly, each with what to say of that."""
     values = scores.values.reshape(len(scores.columns), -1)
-    said = {}
+    reasons = {}
     for k, column in enumerate(scores.columns):
         if column.name not in live.metrics:
             continue
         for j, other in enumerate(scores.columns):
             if j != k and _alike(values[k], values[j]):
-                said[column.name] = f"gives the scores of {other.name}, or nearly"
+                reasons[column.name] = f"gives the scores of {other.name}, or nearly"
                 break
-    return said
+    return reasons
 
 
 def _alike(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> bool:

@@ -229,7 +229,7 @@ def receive_address(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
         if way is None:
             raise InvalidInput("choose what it is, of what this site takes")
         manifest = (
-            {} if way == "hub" else {key: said for key, said in sent_manifest(sent, name).items() if key != "name"}
+            {} if way == "hub" else {key: value for key, value in sent_manifest(sent, name).items() if key != "name"}
         )
         received = submit_address(
             ask.site,

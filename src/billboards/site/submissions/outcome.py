@@ -104,10 +104,10 @@ def outcome_of(submission: Submission, live: LiveBoard) -> Outcome | None:
         return _told(Outcome(state="hidden" if hidden else "replaced"), submission)
     if awaits_ranking(submission, live):
         return _told(Outcome(state="ranking", name=name), submission)
-    said = live.said
-    if said is None or not _takes_part(submission, name, said.document):
+    latest = live.latest
+    if latest is None or not _takes_part(submission, name, latest.document):
         return _told(Outcome(state="stuck", name=name), submission)
-    ranking = disclosed(said.ranking, live.disclosure)
+    ranking = disclosed(latest.ranking, live.disclosure)
     with live.site.database.reading() as connection:
         audience = live.audience if live.snapshot is None else live.snapshot.audience
         recent = snapshots.list_snapshots(connection, live.name, audience, limit=SEARCHED)

@@ -13,7 +13,7 @@ from billboards.site.accounts.access import Viewer, may
 from billboards.site.boards import registry
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.judged_submissions import PeopleProgress, people_progress
-from billboards.site.pages.paging import read_before, write_before
+from billboards.site.pages.long_lists import read_before, write_before
 from billboards.site.settings import read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions

@@ -318,7 +318,7 @@ def _with_earlier(
     """Scores together with those of the version before, where that says the same of itself."""
     with site.database.reading() as connection:
         earlier = submissions.find(connection, board=board, kind="metric", name=name, team_id=account.team_id)
-    alive = [one for one in earlier if one.state not in GONE and one.way == "scores"]
+    alive = [submission for submission in earlier if submission.state not in GONE and submission.way == "scores"]
     if not alive or any(alive[0].settings.get(word) != settings.get(word) for word in DECIDING):
         return sent
     return sent.with_earlier(kept_scores(site, alive[0]))
@@ -414,8 +414,8 @@ def _written_down(site: Site, connection: Connection, account: Account, ready: R
 
 def _is_same(submission: Submission, blob: str, settings: Mapping[str, Any]) -> bool:
     """Whether a file and what is said of it are those of a submission."""
-    before, said = submission.settings, [word for word in ("way", *DECIDING) if word in settings]
-    return submission.blob == blob and all(before.get(word) == settings[word] for word in said)
+    before, words = submission.settings, [word for word in ("way", *DECIDING) if word in settings]
+    return submission.blob == blob and all(before.get(word) == settings[word] for word in words)
 
 
 def _check_owner(same: Sequence[Submission], account: Account, name: str, settings: BoardSettings) -> None:

@@ -20,7 +20,7 @@ from billboards.board import Board, ImportedColumn
 from billboards.board.judgments import human_scores
 from billboards.errors import InvalidSubmission, Problem, StoreFailed
 from billboards.reading import Problems, json_lines, json_value, numbered_lines, shown
-from billboards.run.scores_file import NUMBER
+from billboards.run.score_lines import NUMBER
 from billboards.site.cache import Shelf
 from billboards.site.site import Site
 from billboards.site.submissions.records import Submission

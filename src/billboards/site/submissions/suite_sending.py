@@ -187,9 +187,9 @@ def _by_board(opened: zipfile.ZipFile, labels: Mapping[str, str], most: int, nam
     for entry in entries:
         board = _board_of(PurePosixPath(entry.filename).name, labels)
         if board is None:
-            known = ", ".join(f"{each}.jsonl" for each in labels)
+            names = ", ".join(f"{each}.jsonl" for each in labels)
             problems.append(
-                Problem(entry.filename[:200], None, f"is named like no board of the suite; there are {known}")
+                Problem(entry.filename[:200], None, f"is named like no board of the suite; there are {names}")
             )
         elif board in files:
             problems.append(Problem(entry.filename[:200], None, f"is a second file for board {board}; send one"))

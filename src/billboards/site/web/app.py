@@ -25,7 +25,6 @@ from billboards.site.pages import (
     board,
     card,
     charts,
-    comparing,
     downloads,
     embed,
     generators,
@@ -37,6 +36,7 @@ from billboards.site.pages import (
     metrics,
     pictures,
     preview,
+    side_by_side,
     suites,
 )
 from billboards.site.pages import home as boards
@@ -70,7 +70,7 @@ PAGES = (
     generators,
     instances,
     matching,
-    comparing,
+    side_by_side,
     analyses,
     history,
     card,

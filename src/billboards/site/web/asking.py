@@ -46,8 +46,8 @@ from billboards.site.boards.masked import Look
 from billboards.site.boards.suites import suite_files
 from billboards.site.organise.dress import dress_of
 from billboards.site.organise.prose import described
+from billboards.site.pages.citations import preview_words
 from billboards.site.pages.matching_view import Matcher
-from billboards.site.pages.quoting import preview_words
 from billboards.site.settings import moment
 from billboards.site.site import Site
 from billboards.site.web import addresses

@@ -24,7 +24,7 @@ BUCKETS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0, math.inf)
 Labels = Mapping[str, str]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Measures:
     """Counts since the process began."""
 

@@ -29,7 +29,7 @@ from billboards.campaigns.questions import question_file, question_styles
 from billboards.show.table import head_lines, shown
 from billboards.show.words import clipped, interval_text, linear_combination, value_text
 from billboards.site.campaigns.words import LANGUAGES, words_of
-from billboards.site.pages.paging import few
+from billboards.site.pages.long_lists import few
 from billboards.site.web import addresses
 
 HTML = "text/html; charset=utf-8"

@@ -21,7 +21,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, Table, and_, delet
 from billboards.board import Column
 from billboards.board.cells import CellStore, ColumnKey, Floats, stored_as
 from billboards.board.counts import pack_counts, unpack_counts
-from billboards.board.scoring import CellId
+from billboards.board.missing_cells import CellId
 from billboards.errors import StoreFailed
 from billboards.metrics.base import Counts
 from billboards.site.database.engine import Database

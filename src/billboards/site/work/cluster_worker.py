@@ -15,7 +15,7 @@ import threading
 from dataclasses import dataclass, field
 from functools import partial
 
-from billboards.board.scoring import Cell
+from billboards.board.missing_cells import Cell
 from billboards.errors import BillboardsError
 from billboards.metrics.base import Metric
 from billboards.run.dask import DaskExecutor

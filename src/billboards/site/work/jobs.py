@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from billboards.board.cells import ColumnKey, Floats
-from billboards.board.scoring import Cell, cell_batch, column_key, compute_cells
+from billboards.board.missing_cells import Cell, cell_batch, column_key, compute_cells
 from billboards.errors import (
     BillboardsError,
     InvalidBoard,
@@ -29,10 +29,10 @@ from billboards.errors import (
 from billboards.metrics.base import Batch, Counts, Metric
 from billboards.metrics.executor import Executor, Result, Task, run_groups, run_task, run_together
 from billboards.metrics.judges.budget import allowed
-from billboards.run.mixing import keyed
 from billboards.run.program import ProgramMetric
+from billboards.run.program_metrics import WatchedMetric
+from billboards.run.shuffled_outputs import keyed
 from billboards.run.trial import InProcessRuns, Trial, try_program
-from billboards.run.watched import WatchedMetric
 from billboards.site.boards import budgets, suite_rankings
 from billboards.site.boards.live import BlobTexts, live_board
 from billboards.site.boards.live_suites import live_suite, live_suites

@@ -1,8 +1,8 @@
 """Submitted programs that can't see who wrote what: how a job's outputs come to them, and whether that shows.
 
-The generators of a job are scored mixed (`run.mixing`); a generator that comes alone goes among outputs that the metric
-has scored before, so that no call is known to be one writer's. The order, the ids and the choice of those strays follow
-from the site's secret, the column and the rows.
+The generators of a job are scored mixed (`run.shuffled_outputs`); a generator that comes alone goes among outputs that
+the metric has scored before, so that no call is known to be one writer's. The order, the ids and the choice of those
+strays follow from the site's secret, the column and the rows.
 
 Strays are a probe as well: each has a score already, from another mix, and a second one that differs tells that the
 metric looks around. Of a metric that has no scores yet, some outputs are scored again, in a run of their own.
@@ -19,10 +19,11 @@ import numpy as np
 
 from billboards.board import Outputs
 from billboards.board.cells import Floats
-from billboards.board.scoring import Cell, cell_batch
+from billboards.board.missing_cells import Cell, cell_batch
 from billboards.metrics.base import Batch, CardedMetric, Metric
 from billboards.metrics.executor import Result, Task
-from billboards.run.mixing import (
+from billboards.run.program_metrics import ProgramRun, WatchedMetric
+from billboards.run.shuffled_outputs import (
     Call,
     Comparison,
     chosen,
@@ -34,7 +35,6 @@ from billboards.run.mixing import (
     sample,
     shuffle_whole,
 )
-from billboards.run.watched import ProgramRun, WatchedMetric
 from billboards.site.site import Site
 from billboards.site.submissions.consistency import keep_comparison, kept_comparison
 from billboards.site.work import leases
@@ -128,12 +128,12 @@ class Mixing:
             return NO_STRAYS
         scores = self.site.cells(self.job.board).load(self.key, [row.version for row in rows])
         sign = 1.0 if program.card.higher_is_better else -1.0
-        batches, known = [], []
+        batches, scored = [], []
         for row in rows:
             batch, positions = cell_batch(self.plan.board, Cell(program, self.key, row))
             batches.append(batch)
-            known.append(sign * scores[row.version][positions])
-        whole, all_known = joined(batches), np.concatenate(known)
+            scored.append(sign * scores[row.version][positions])
+        whole, all_known = joined(batches), np.concatenate(scored)
         wanted = max(PROBED, math.ceil(SHARE * len(tasks[0].batch)) if len(tasks) == 1 else 0)
         few = drawn.permutation(len(whole))[:wanted]
         return Strays(chosen(whole, few), all_known[few])

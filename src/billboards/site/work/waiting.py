@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from billboards.board import digest
-from billboards.board.scoring import CellId
+from billboards.board.missing_cells import CellId
 from billboards.site.boards.snapshots import Audience
 from billboards.site.database import trail
 from billboards.site.database.schema import leases as lease_rows

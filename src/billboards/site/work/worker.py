@@ -21,10 +21,10 @@ from contextvars import copy_context
 from pathlib import Path
 
 from billboards.errors import BillboardsError, ClusterFailed, InvalidInput, OtherSchema, StoreFailed
+from billboards.site.admin.expiry import tidy_daily
 from billboards.site.admin.logs import about, reopen_on_hangup, write_logs
 from billboards.site.admin.notices import send_due
 from billboards.site.admin.reminders import remind
-from billboards.site.admin.tidying import tidy_daily
 from billboards.site.boards.live import inputs_opened, open_inputs
 from billboards.site.site import Site, notice_changes, open_site
 from billboards.site.submissions import records as submissions

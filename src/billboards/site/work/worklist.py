@@ -29,7 +29,7 @@ from billboards.analyses.suite.checked_boards import OpenBoard, member_of, told_
 from billboards.analyses.suite.results import BLOCKS, Suite
 from billboards.board import Board, Outputs, ReferenceSet, digest
 from billboards.board.cells import ColumnKey
-from billboards.board.scoring import TOGETHER, Cell, CellId, column_key
+from billboards.board.missing_cells import TOGETHER, Cell, CellId, column_key
 from billboards.errors import BoardUnreadable, InvalidBoard, InvalidInput
 from billboards.metrics.base import Metric, MetricCard
 from billboards.site.boards import registry, suite_rankings

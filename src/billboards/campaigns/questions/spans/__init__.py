@@ -195,7 +195,7 @@ class Spans(Question):
     def error_weight(self, category: str, severity: str) -> float:
         if self.no_translation and category == NO_TRANSLATION:
             return self.no_translation
-        usual = {one.name: one.weight for one in self.severities}
+        usual = {each.name: each.weight for each in self.severities}
         return self.weights.get(category, {}).get(severity, usual[severity])
 
     def worth(self, answer: Any, place: int, outputs: int) -> float:

@@ -41,8 +41,8 @@ class Words:
     def text(self, english: str) -> str:
         """What is said in English somewhere else, in this language; as it is where no message says the same."""
         for key, pattern in _in_english():
-            if said := pattern.fullmatch(english):
-                return self(key, **said.groupdict())
+            if match := pattern.fullmatch(english):
+                return self(key, **match.groupdict())
         return english
 
     @cached_property

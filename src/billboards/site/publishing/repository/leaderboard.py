@@ -60,13 +60,13 @@ def _scored(metric: Path, given: dict[str, Any]) -> dict[str, Any]:
         specification.loader.exec_module(module)
         scores = {}
         for name, outputs in given["outputs"].items():
-            there = [k for k, text in enumerate(outputs) if text is not None]
-            texts = [outputs[k] for k in there]
-            references, inputs = ([given[part][k] for k in there] for part in ("references", "inputs"))
+            present = [k for k, text in enumerate(outputs) if text is not None]
+            texts = [outputs[k] for k in present]
+            references, inputs = ([given[part][k] for k in present] for part in ("references", "inputs"))
             values = [float(value) for value in module.score(texts, references, inputs)]
-            if len(values) != len(there):
-                return {"problem": f"{len(values)} scores for the {len(there)} outputs of {name}"}
-            scores[name] = dict(zip((given["ids"][k] for k in there), values, strict=True))
+            if len(values) != len(present):
+                return {"problem": f"{len(values)} scores for the {len(present)} outputs of {name}"}
+            scores[name] = dict(zip((given["ids"][k] for k in present), values, strict=True))
     except Exception as error:  # noqa: BLE001 - whatever a stranger's program raises is its author's to read
         return {"problem": f"{type(error).__name__}: {error}"[:500]}
     return {"scores": scores}

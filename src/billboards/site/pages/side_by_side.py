@@ -155,11 +155,11 @@ def _of_metrics(look: Look, names: Sequence[str]) -> dict[str, Any]:
     if len(names) > 2:
         tables = [metric_pairs_table(look.compare_metrics_among(names))]
     view = look.matrix.view
-    found = () if view.pairs is not None else metric_buckets(view, buckets_of(look.board), names)
+    buckets = () if view.pairs is not None else metric_buckets(view, buckets_of(look.board), names)
     return {
         "headline": [_metrics_words(comparison)] if len(names) == 2 else [],
         "tables": tables,
-        "buckets": _grouped(found),
+        "buckets": _grouped(buckets),
         "sides": _sides(comparison) if len(names) == 2 else [],
         "of_pairs": comparison.statistic == "kendall",
         "decided_by": "",
@@ -238,10 +238,10 @@ def generator_pairs_table(pairs: GeneratorPairs) -> Table:
     return Table(f"{pairs.board}: every two by {pairs.decided_by}", columns, rows, (note,))
 
 
-def _grouped(found: Sequence[Bucket]) -> list[tuple[str, list[Bucket]]]:
+def _grouped(buckets: Sequence[Bucket]) -> list[tuple[str, list[Bucket]]]:
     """Buckets by their kind, with the kind in words."""
-    kinds = dict.fromkeys(bucket.kind for bucket in found)
-    return [(KIND_WORDS[kind], [bucket for bucket in found if bucket.kind == kind]) for kind in kinds]
+    kinds = dict.fromkeys(bucket.kind for bucket in buckets)
+    return [(KIND_WORDS[kind], [bucket for bucket in buckets if bucket.kind == kind]) for kind in kinds]
 
 
 def _disputed(look: Look, names: Sequence[str], decided_by: str) -> dict[str, Any] | None:

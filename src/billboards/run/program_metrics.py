@@ -16,7 +16,7 @@ from billboards.errors import MetricFailed
 from billboards.metrics.base import Batch, CardedMetric, MetricCard
 from billboards.run.manifest import Contract
 from billboards.run.sandbox import Listener, Outcome
-from billboards.run.scores_file import parse_scores
+from billboards.run.score_lines import parse_scores
 
 Floats = NDArray[np.float64]
 

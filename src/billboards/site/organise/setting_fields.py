@@ -19,9 +19,9 @@ from annotated_types import Ge, Gt, Le, Lt, MaxLen
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, RootModel, create_model
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticUndefined
+from pydantic_core import CoreSchema
 
-from billboards.site.settings import AboutSettings, BoardSettings, FilesWanted, Phase, TrustSettings, read_moment
+from billboards.site.settings import AboutSettings, BoardSettings, FilesWanted, TrustSettings, read_moment
 
 Kind = Literal[
     "switch", "number", "text", "long", "time", "choice", "choices", "lines", "reasons", "step", "entries", "colour"
@@ -306,45 +306,6 @@ def _number(text: str) -> int | float | str:
         with suppress(ValueError):
             return kind(text)
     return text
-
-
-def docs_table(model: type[BaseModel], left_out: Sequence[str] = ()) -> str:
-    """The settings of a model as a table of the docs."""
-    lines = ["| key | meaning | default |", "| --- | --- | --- |"]
-    for field in fields_of(model):
-        if field.key not in left_out:
-            info = model.model_fields[field.key]
-            sentence = f"{field.title}: {field.sentence}" + (f" ({field.range})" if field.range else "")
-            lines.append(f"| `{field.key}` | {sentence} | {_default_words(info)} |")
-    return "\n".join(lines)
-
-
-def _default_words(info: FieldInfo) -> str:
-    value = info.get_default(call_default_factory=True) if not info.is_required() else PydanticUndefined
-    if value is PydanticUndefined:
-        return "must be stated"
-    if value in (None, (), {}):
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def board_docs() -> Iterator[tuple[str, str]]:
-    """The tables of docs/running-a-site.md and docs/publishing.md, by what they are about."""
-    yield "settings", docs_table(BoardSettings)
-    yield "phases", docs_table(Phase)
-    yield "trust", docs_table(TrustSettings)
-    yield "about", docs_table(AboutSettings)
-    yield "files", docs_table(FilesWanted)
-    yield "timeline", docs_table(next(_inner_models(AboutSettings)))
-
-
-def _inner_models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    for info in model.model_fields.values():
-        for kind in _shape(info).kinds:
-            if isinstance(kind, type) and issubclass(kind, BaseModel):
-                yield kind
 
 
 def _outward(model: type[BaseModel], name: str, *, partial: bool) -> type[BaseModel]:

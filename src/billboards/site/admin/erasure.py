@@ -28,7 +28,7 @@ from billboards.errors import Refused, UnknownName
 from billboards.show.documents import dumps
 from billboards.site.accounts import records as account_records
 from billboards.site.accounts.records import Account
-from billboards.site.admin.tidying import is_unnamed, remove_file
+from billboards.site.admin.expiry import is_unnamed, remove_file
 from billboards.site.boards.packed_documents import change_texts
 from billboards.site.campaigns.annotator_records import Annotator, nameless
 from billboards.site.database import retention, trail

@@ -17,10 +17,10 @@ from billboards.analyses.audit.bench import Bench, Budget, text_row
 from billboards.analyses.audit.bias import human_places, human_rows
 from billboards.analyses.audit.concluding import Evidence, conclude, row_name
 from billboards.analyses.audit.gallery import exhibits
-from billboards.analyses.audit.judging import field_of, judge_metrics, judge_people, quality_of
 from billboards.analyses.audit.kinship import equivalence, kinship, pseudo_scores
 from billboards.analyses.audit.landing import Compared, Field, Judge, compare, compare_random, is_comparable
 from billboards.analyses.audit.optimised import Optimised, Optimiser
+from billboards.analyses.audit.outside_judges import field_of, judge_metrics, judge_people, quality_of
 from billboards.analyses.audit.reranking import rerank_pool
 from billboards.analyses.audit.results import HumanPlace, MetricAudit
 from billboards.analyses.audit.subject import Subject, program

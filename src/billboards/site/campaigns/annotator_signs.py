@@ -68,11 +68,11 @@ def weigh_signs(
     if not annotators:
         return {}
     place = {annotator_id: k for k, annotator_id in enumerate(annotators)}
-    known = [answer for answer in given if answer.annotator_id in place]
+    counted = [answer for answer in given if answer.annotator_id in place]
     signs = _question_signs(list(annotators), tests)
-    signs |= _label_signs(_labels(known, place, template), len(place), compares=template.outputs == 2)
-    who = [place[answer.annotator_id] for answer in known]
-    took_time, hasty = hasty_answers(who, [answer.seconds for answer in known], len(place))
+    signs |= _label_signs(_labels(counted, place, template), len(place), compares=template.outputs == 2)
+    who = [place[answer.annotator_id] for answer in counted]
+    took_time, hasty = hasty_answers(who, [answer.seconds for answer in counted], len(place))
     signs["speed"] = _counted(speed_evidence(took_time, hasty), took_time + hasty)
     return {evidence.annotator: evidence for evidence in combine_signs(list(annotators.values()), signs)}
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from billboards.board import Board, ImportedColumn, Outputs
 from billboards.board.matrix import TOLERANCE
-from billboards.board.scoring import Cell, Progress, cell_batch, column_key
+from billboards.board.missing_cells import Cell, Progress, cell_batch, column_key
 from billboards.metrics.base import Batch, Metric, score_checked
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,7 @@ class Difference:
     holds: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recomputed:
     """One imported column against own scores."""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from billboards.analyses._recompute import Recomputed
+from billboards.analyses._imported_scores import Recomputed
 from billboards.board import Board
 from billboards.saving import save_file
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from billboards.analyses._archive import home_of
 from billboards.board import Board
-from billboards.board.scoring import Progress, ScoringReport, chosen_metrics, score_board
+from billboards.board.missing_cells import Progress, ScoringReport, chosen_metrics, score_board
 from billboards.errors import InvalidInput
 from billboards.metrics.discovery import Spec
 from billboards.run.local import executor

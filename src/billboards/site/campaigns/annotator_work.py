@@ -32,13 +32,13 @@ from billboards.site.campaigns.annotators import review_campaign, review_due
 from billboards.site.campaigns.answer_records import Answer, AnswerKind, Assignment
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.campaign_records import ItemRow
+from billboards.site.campaigns.decisions import follow_decisions
 from billboards.site.campaigns.judged_submissions import announce_judged
 from billboards.site.campaigns.repeating import check_may_judge
 from billboards.site.campaigns.rolling import note_finished
 from billboards.site.campaigns.shown_items import campaign_board
 from billboards.site.campaigns.surveys import add_page, check_survey, consent_digest, consent_text, next_page
 from billboards.site.campaigns.turns import PageName, Progress, Turn, count_progress, next_turn
-from billboards.site.campaigns.watching import follow_decisions
 from billboards.site.site import Site
 
 LONGEST_ID = 64
@@ -113,7 +113,7 @@ def next_item(site: Site, participant: Participant) -> Turn:
     campaign, who = participant.campaign, participant.annotator
     page = first_page(site, participant)
     if page is not None:
-        return Turn("consent" if page == "consent" else "survey", progress(site, participant), page=page)
+        return Turn(state="consent" if page == "consent" else "survey", progress=progress(site, participant), page=page)
     if review_due(site, campaign.id, who.id):
         review_campaign(site, campaign.id)
     if campaign.plan.schedule == "adaptive":

@@ -17,7 +17,7 @@ from billboards.analyses._archive import open_home
 from billboards.analyses._verify import Verification, as_result, verify_home, verify_quote
 from billboards.analyses._verify_scores import PROGRAMS, Comparison
 from billboards.board.cells import FILE as CELLS
-from billboards.board.scoring import Progress
+from billboards.board.missing_cells import Progress
 from billboards.board.settings import FILE as BOARD
 from billboards.catalogue import File
 from billboards.catalogue._paths import is_safe
@@ -96,9 +96,9 @@ def is_address(source: str | Path) -> bool:
 def site_and_board(address: str) -> tuple[str, str]:
     """The site and the board that an address names, such as https://host/boards/NAME."""
     parts = urlsplit(address)
-    before, found, after = parts.path.partition("/boards/")
+    before, separator, after = parts.path.partition("/boards/")
     name = unquote(after.partition("/")[0])
-    if not parts.hostname or not found or not name:
+    if not parts.hostname or not separator or not name:
         raise InvalidInput(f"{address!r} is no address of a board; give one as in https://HOST/boards/NAME")
     prefix = before.removesuffix("/api/v1")
     return f"{parts.scheme}://{parts.netloc}{prefix}", name

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from billboards.analyses.suite.averaging import is_of_pairs
 from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
-from billboards.analyses.suite.measuring import Columns, decisions, leads, load_beside, people_say
+from billboards.analyses.suite.dimension_agreement import Columns, decisions, leads, load_beside, people_say
 from billboards.analyses.suite.results import (
     PEARSON,
     Block,

@@ -20,7 +20,7 @@ from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.results import KENDALL, PEARSON, Block, Measure, measure_key
 from billboards.board import Preferences, human_scores
-from billboards.board.scoring import column_key
+from billboards.board.missing_cells import column_key
 from billboards.stats.correlation import instance_sums, resampled_pearson, resampling_weights
 from billboards.stats.grouped import correlation
 from billboards.stats.kendall import kendall_se

@@ -66,8 +66,8 @@ def _has(ranking: Ranking, name: str) -> bool:
 
 def _quote(look: Look, name: str, words: str, badge: str, address: str, snapshot: Snapshot | None) -> Quote:
     what = f"{name} on {look.title}" if name else look.title
-    said = one_line(f"{name or look.name}: {words}")
-    markdown = f"[![{said}]({whole_address(look, badge)})]({whole_address(look, address)})"
+    sentence = one_line(f"{name or look.name}: {words}")
+    markdown = f"[![{sentence}]({whole_address(look, badge)})]({whole_address(look, address)})"
     text = bibtex(
         "-".join(filter(None, ("billboards", look.name, name, "" if snapshot is None else snapshot.id[:8]))),
         title=what,
@@ -75,7 +75,7 @@ def _quote(look: Look, name: str, words: str, badge: str, address: str, snapshot
         created=None if snapshot is None else snapshot.created,
         note=words if snapshot is None else f"Ranking {snapshot.number} ({snapshot.id}): {words}",
     )
-    return Quote(bibtex=text, badge=badge, words=said, markdown=markdown)
+    return Quote(bibtex=text, badge=badge, words=sentence, markdown=markdown)
 
 
 def bibtex(key: str, *, title: str, address: str, created: float | None, note: str) -> str:
@@ -94,5 +94,5 @@ def preview_words(look: Look) -> str:
     task = (look.board.card.task or "").strip()
     if look.ranking is None:
         return task or "A board of text generators and the metrics that judge them."
-    said = [f"{what}: {who} ({figures})" for what, who, figures in standing_lines(look.ranking)[:3]]
-    return ". ".join(filter(None, (task.rstrip("."), *said))) + "."
+    sentences = [f"{what}: {who} ({figures})" for what, who, figures in standing_lines(look.ranking)[:3]]
+    return ". ".join(filter(None, (task.rstrip("."), *sentences))) + "."

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from billboards.analyses.suite.checked_boards import OpenBoard
 from billboards.analyses.suite.chosen import Chosen
 from billboards.board import ReferenceSet
-from billboards.board.scoring import Cell, Progress, compute_cells, missing_cells
+from billboards.board.missing_cells import Cell, Progress, compute_cells, missing_cells
 from billboards.metrics.base import Metric
 from billboards.metrics.executor import Executor
 
