@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 from small_sites import make_board
 
 from billboards.board.writing import write_board
@@ -24,14 +24,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "public"
 
 
+def lacking(failed: Request) -> list[str]:
+    """The file that is not there; what is given up because a test leads to the next page is no fault of the files."""
+    return [] if failed.failure == "net::ERR_ABORTED" else [failed.url]
+
+
 @pytest.fixture
 def opened(chromium: Browser, folder: Path, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The board's page, from the disk; a script that fails, or a file that is not there, fails the test."""
     context = chromium.new_context(java_script_enabled=request.param, viewport={"width": 1280, "height": 900})
     page, faults = context.new_page(), []
     page.on("pageerror", lambda error: faults.append(str(error)))
-    # What is still on its way when a test leads to the next page is given up, and no fault of the files.
-    page.on("requestfailed", lambda failed: failed.failure == "net::ERR_ABORTED" or faults.append(failed.url))
+    page.on("requestfailed", lambda failed: faults.extend(lacking(failed)))
     page.goto((folder / "boards" / "ferry" / "index.html").as_uri())
     yield page
     context.close()
