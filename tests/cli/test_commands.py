@@ -209,6 +209,12 @@ def test_a_word_that_is_no_choice_is_answered_with_the_one_that_was_meant(
     ("arguments", "said"),
     [
         (["rank", "no-such-folder"], "no such board folder"),
+        (["rank", "{board}/board.toml"], "is a file, not a board folder; `billboards import` makes a board of a table"),
+        (["get", "summeval", "--from", "{board}/nowhere"], "no such folder or archive; --from names one"),
+        (
+            ["score", "--output", "{board}/board.toml"],
+            "need references; give them (--reference FILE on the command line)",
+        ),
         (["score", "{board}", "--metric", "BLUE"], "did you mean BLEU"),
         (["score", "{board}", "--references", "Z"], "no reference named 'Z'"),
         (["rank", "{board}", "--domain", "air"], "no part of the board named 'domain air'"),
