@@ -101,7 +101,7 @@ def efficiency(
         "what generators' quality is measured by: people, or a metric (default: people, else the first metric)",
     ] = None,
 ) -> Efficiency:
-    """Set quality against cost: latency, price, energy, parameters, training data. Who is beaten by nobody in both?"""
+    """Set quality against cost (latency, price, energy, parameters, training data): what does no other entry beat?"""
     if side == "metrics":
         if by is not None:
             raise InvalidInput("metrics are measured by their agreement with people; leave out --by")

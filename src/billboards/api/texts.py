@@ -248,8 +248,8 @@ def _check_needs(metrics: Sequence[Metric], referenced: bool, sourced: bool) -> 
         if needs and not given:
             verb = "needs" if len(needs) == 1 else "need"
             raise InvalidInput(
-                f"{', '.join(needs)} {verb} {what}; give them (--{what[:-1]} FILE on the command line), or choose other "
-                "metrics"
+                f"{', '.join(needs)} {verb} {what}; give them (--{what[:-1]} FILE on the command line), or choose "
+                "other metrics"
             )
 
 

@@ -44,7 +44,7 @@ COMMANDS = {
     "tidy": ("tidy", "delete what a site keeps longer than its owner says"),
     "campaign": ("campaign", "ask people about a board's generators: plan, quote, open, invite, follow, close"),
     "crowd": ("crowd", "put a campaign on a crowd platform: quote, draft, publish, review, pay"),
-    "submit": ("submit", "send a generator or a metric to a site, and wait for what comes of it"),
+    "submit": ("submit", "send a generator or a metric to a site, and wait for the result"),
     "history": ("history", "list past rankings of a board, or show one"),
     "bertscore": ("bertscore", "fetch a model, choose its layer, make a baseline, or see a matching for BERTScore"),
     "pack": ("pack", "build a metric that needs packages of its own, try it on a board, or list what was built"),

@@ -52,7 +52,9 @@ def add_yardsticks(parser: ArgumentParser) -> None:
         "--grouping", choices=GROUPINGS, help="how outputs are grouped (default: the statistic's usual)"
     )
     parser.add_argument(
-        "--ties", choices=TIES, help="what a pair counts that a metric ties, where people compared (default wrong)"
+        "--ties",
+        choices=TIES,
+        help="how to count pairs that people compared and that a metric scores alike (default wrong)",
     )
 
 

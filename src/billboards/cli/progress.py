@@ -32,9 +32,8 @@ QUIET = "BILLBOARDS_QUIET"
 def scoring_progress(what: str = "computing") -> Iterator[Callable[[Progress], None]]:
     """A function to call with every step; the bar appears with the first one, or says `what` is done after a while."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
-    from rich.progress import Task
     from rich.text import Text
 
     console = Console(stderr=True)

@@ -154,8 +154,8 @@ def _columns(
         if what not in single:
             every = some(table.columns, 12)
             raise ImportRefused(
-                f"{table.path}: no column for the {what} among {every}; name it with --{what}. A table has a row for each "
-                "output, with the generator's name in a column"
+                f"{table.path}: no column for the {what} among {every}; name it with --{what}. A table has a row for "
+                "each output, with the generator's name in a column"
             )
     rest = [column for column in table.columns if column not in taken]
     references = references or [column for column in rest if USUAL_REFERENCE.fullmatch(column)]
