@@ -244,6 +244,15 @@ def test_bad_input_is_one_line_on_stderr_and_exit_code_2(
     assert sorted(path for path in board.rglob("*")) == before
 
 
+def test_tables_are_not_written_as_a_folder_that_is_called_like_a_file(
+    board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run("rank", str(board), "-o", str(tmp_path / "tables.xlsx"))
+    assert "tables are written as .tex, .md, .html, .csv, .json or .txt, or into a folder" in capsys.readouterr().err
+    assert not (tmp_path / "tables.xlsx").exists()
+
+
 def test_an_import_that_fails_leaves_nothing_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "table.csv"
     table.write_text("instance,generator,output\ni1,g,a\ni1,g,b\n")
