@@ -46,6 +46,7 @@ _CONTROLS = bytes(sorted({*range(32), 127} - set(b"\t\n\v\f\r\x1b")))
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 Row = tuple[int, Mapping[str, Any]]
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _shortened = Repr()
@@ -169,7 +170,7 @@ def read_source(path: Path, *, most: int | None = None) -> bytes:
     try:
         raw = read_bytes(path, most=most)
     except FileNotFoundError as error:
-        raise ImportRefused(f"{path}: no such file; give the folder or file the importer's help describes") from error
+        raise ImportRefused(f"{path}: no such file; is the path right?") from error
     except (OSError, EOFError, zlib.error) as error:
         raise ImportRefused(f"{path}: can't be read: {error}; fetch the file again") from error
     if not raw:
@@ -414,6 +415,10 @@ def read_table(path: Path, problems: Problems, *, numbered: bool = False) -> Tab
         return _json_lines(path, problems)
     if suffix in PARQUET:
         return _parquet(path)
+    if suffix in SPREADSHEETS:
+        raise ImportRefused(
+            f"{path}: is a spreadsheet; save the sheet as CSV in UTF-8, with commas, and give that file"
+        )
     endings = ", ".join((*DELIMITERS, *JSON_LINES, *PARQUET))
     raise ImportRefused(
         f"{path}: a table's name must end in one of {endings}; plain text files are for `billboards import text`"
@@ -425,6 +430,7 @@ def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -
     _check_encoding(raw, path)
     records = _records(raw, delimiter, str(path), problems)
     _, header = next(records, (1, []))
+    _check_delimiter(header, delimiter, path)
     if len(set(header)) < len(header) or not header or not all(name.strip() for name in header[numbered:]):
         problems.error(str(path), 1, f"columns must have names, all different; found {shown(header)}")
     refuse_errors(problems)
@@ -441,6 +447,19 @@ def _named_rows(
             yield line, dict(zip(header, cells, strict=True))
         else:
             problems.error(path, line, f"{len(cells)} cells where the first line names {len(header)} columns")
+
+
+def _check_delimiter(header: Sequence[str], delimiter: str, path: Path) -> None:
+    """Refuse a single name with other delimiters in it: spreadsheets write semicolons where the comma is decimal."""
+    if len(header) != 1:
+        return
+    others = {";": "semicolons", "\t": "tabs", ",": "commas"}
+    for other in sorted(others.keys() - {delimiter}):
+        if other in header[0]:
+            raise ImportRefused(
+                f"{path}:1: the columns lie between {others[other]}, where {others[delimiter]} are read; save the file "
+                "as .csv with commas and decimal points, or as .tsv with tabs"
+            )
 
 
 def _check_encoding(raw: bytes, path: Path) -> None:

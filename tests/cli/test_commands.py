@@ -209,6 +209,12 @@ def test_a_word_that_is_no_choice_is_answered_with_the_one_that_was_meant(
     ("arguments", "said"),
     [
         (["rank", "no-such-folder"], "no such board folder"),
+        (["rank", "{board}/board.toml"], "is a file, not a board folder; `billboards import` makes a board of a table"),
+        (["get", "summeval", "--from", "{board}/nowhere"], "no such folder or archive; --from names one"),
+        (
+            ["score", "--output", "{board}/board.toml"],
+            "need references; give them (--reference FILE on the command line)",
+        ),
         (["score", "{board}", "--metric", "BLUE"], "did you mean BLEU"),
         (["score", "{board}", "--references", "Z"], "no reference named 'Z'"),
         (["rank", "{board}", "--domain", "air"], "no part of the board named 'domain air'"),
@@ -236,6 +242,15 @@ def test_bad_input_is_one_line_on_stderr_and_exit_code_2(
     assert captured.err.count("\n") == 1
     assert said in captured.err
     assert sorted(path for path in board.rglob("*")) == before
+
+
+def test_tables_are_not_written_as_a_folder_that_is_called_like_a_file(
+    board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run("rank", str(board), "-o", str(tmp_path / "tables.xlsx"))
+    assert "tables are written as .tex, .md, .html, .csv, .json or .txt, or into a folder" in capsys.readouterr().err
+    assert not (tmp_path / "tables.xlsx").exists()
 
 
 def test_an_import_that_fails_leaves_nothing_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

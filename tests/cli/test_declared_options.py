@@ -74,6 +74,7 @@ def test_help_shows_names_choices_and_sentences(capsys: pytest.CaptureFixture[st
     assert "--draws DRAWS bootstrap draws, 95% of them" in printed
     assert "--lambda X the penalty" in printed
     assert "--kind {all,human} whose" in printed
+    assert "--no-sorted-rows don't " in printed
 
 
 @pytest.mark.parametrize(("error", "code"), [(InvalidInput("it is wrong"), 2), (MissingPart("it is absent"), 1)])

@@ -9,7 +9,7 @@ import pytest
 
 from billboards.analyses import _declaration, analysis_named, groups, own_analyses
 from billboards.analyses._declaration import declared, read_declaration
-from billboards.cli.main import GROUPS, command_groups
+from billboards.cli.main import GROUPS, command_groups, command_parser, every_command
 
 #: All that doors ask of an analysis before it is run.
 ASKED = ("options", "view", "scores", "quick", "group", "paper", "keeps", "has_chart", "summary", "explanation")
@@ -26,6 +26,28 @@ def test_groups_are_read_from_the_text_as_the_loaded_analyses_declare_them() -> 
     assert groups() == {name: group for name, group in loaded.items() if group}
     assert set(groups().values()) <= GROUPS.keys()
     assert command_groups()["how good are the metrics?"][3:6] == ("decompose", "hybrids", "overrating")
+
+
+def test_every_command_stands_in_a_group() -> None:
+    assert command_groups()["more"] == ()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_help_breaks_no_word_at_the_edge_of_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a command that is longer than the terminal is wide goes on beyond it, so that it can be copied."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    for name in every_command():
+        for line in command_parser(name).format_help().splitlines():
+            assert len(line) <= width or line.strip().startswith(("billboards ", "[--")), (name, line)
+
+
+def test_sentences_of_a_help_are_filled_and_examples_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "62")
+    printed = command_parser("annotators").format_help()
+    assert (
+        "billboards annotators checks scores.csv --corrupt\n"
+        "    … and how well noise that is put in would be found\n" in printed
+    )
 
 
 def test_help_and_completion_of_analyses_load_nothing_heavy() -> None:

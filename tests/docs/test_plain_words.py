@@ -13,6 +13,14 @@ RIDDLES = (
     "a tie of people's makes",
     "climbs as it promises",
     "laid only on the very outputs",
+    "its own mood, its kin",
+    "what a pair counts that a metric ties, where people",
+    "draw again and again: others of which",
+    "before anything has its place",
+    "served only once somebody can",
+    "where labels say most; a plain mean",
+    "since calling the command is the choice",
+    "hard earns nothing there",
 )
 
 

@@ -24,7 +24,7 @@ def test_every_notebook_is_run_here_and_kept_without_outputs() -> None:
 
 @pytest.mark.parametrize("name", SHOWS)
 def test_a_notebook_runs_as_it_stands(name: str, tmp_path: Path) -> None:
-    """In a process of its own: the client takes over what Ctrl-C does."""
+    """In a process of its own: the client takes over what Ctrl-C does. No extra is installed, as at a newcomer's."""
     script = (
         "import sys, nbformat\n"
         "from nbclient import NotebookClient\n"
@@ -32,6 +32,8 @@ def test_a_notebook_runs_as_it_stands(name: str, tmp_path: Path) -> None:
         "NotebookClient(notebook, timeout=300, kernel_name='python3').execute(cwd='.')\n"
         "print([cell.get('outputs') for cell in notebook.cells])\n"
     )
+    for extra in ("pandas", "polars", "pyarrow", "torch"):
+        (tmp_path / f"{extra}.py").write_text("raise ImportError('absent here')\n")
     command = [sys.executable, "-W", "ignore", "-c", script, str(NOTEBOOKS / f"{name}.ipynb")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -64,6 +64,31 @@ def test_usual_column_names_are_found(tmp_path: Path) -> None:
     assert f"{found.board.ranks} ranks metrics; choose another as `ranks` in board.toml" in found.notes
 
 
+def test_the_note_names_every_column_that_was_taken(tmp_path: Path) -> None:
+    note = load(tmp_path, TIDY, score=["BLEU"]).notes[0]
+    for taken in ("instance from 'id'", "reference from 'ref_B'", "judgments from 'rating'", "scores from 'BLEU'"):
+        assert taken in note
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "message"),
+    [
+        (
+            "id;system;rating\n1;G;4,5\n",
+            "t.csv",
+            "between semicolons, where commas are read; save the file as .csv with",
+        ),
+        ("id\tsystem\n1\tG\n", "t.csv", "between tabs, where commas are read"),
+        ("id,system\n1,G\n", "t.tsv", "between commas, where tabs are read"),
+        ("PK", "t.xlsx", "is a spreadsheet; save the sheet as CSV"),
+    ],
+)
+def test_a_table_as_a_spreadsheet_saves_it_is_answered_with_what_to_do(
+    tmp_path: Path, text: str, file: str, message: str
+) -> None:
+    assert message in refused(tmp_path, text, file)
+
+
 def test_named_columns_go_before_usual_ones(tmp_path: Path) -> None:
     text = "key,who,said,id,output,gold\n1,G,hello,9,wrong,hi\n"
     found = load(tmp_path, text, instance="key", generator="who", output="said", reference=["gold"], name="mine")
@@ -206,7 +231,7 @@ def test_an_output_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_table_of_an_unknown_kind_or_without_rows_is_refused(tmp_path: Path) -> None:
-    assert "a table's name must end in one of .csv, .tsv, .jsonl" in refused(tmp_path, TIDY, "t.xlsx")
+    assert "a table's name must end in one of .csv, .tsv, .jsonl" in refused(tmp_path, TIDY, "t.dat")
     assert "holds no rows" in refused(tmp_path, "id,output\n")
 
 

@@ -62,38 +62,70 @@ def test_the_pre_commit_hook_passes_a_board_and_names_a_mistake(board: Path, tmp
     assert "unknown key 'titel'" in done.stdout + done.stderr
 
 
+HUB = """#!/bin/sh
+# A `gh` that keeps comments as files: NUMBER.md
+[ -e "$RUNNER_TEMP/refuses" ] && { echo "HTTP 403: Resource not accessible by integration" >&2; exit 1; }
+for word in "$@"; do
+  case "$word" in body=@*) body=${word#body=@} ;; --jq) asks=1 ;; */issues/comments/*) number=${word##*/} ;; esac
+done
+cd "$RUNNER_TEMP/comments"
+if [ -n "$asks" ]; then grep -l "billboards: my-board -->" *.md | sed s/.md//
+else cp "$body" "${number:-$(($(ls | wc -l) + 1))}.md"; fi
+"""
+
+
 @pytest.fixture
 def hub(tmp_path: Path) -> Path:
-    """A `gh` that keeps what it is told."""
+    """GitHub with one comment that somebody else's job wrote."""
     folder = tmp_path / "programs"
     folder.mkdir()
-    (folder / "gh").write_text('#!/bin/sh\necho "$@" > "$RUNNER_TEMP/gh.txt"\ncat "$5" > "$RUNNER_TEMP/comment.md"\n')
+    (folder / "gh").write_text(HUB)
     (folder / "gh").chmod(0o755)
+    (tmp_path / "comments").mkdir()
+    (tmp_path / "comments" / "1.md").write_text("The coverage is 97%")
     return folder
 
 
-def test_the_action_ranks_and_comments_once(board: Path, hub: Path, tmp_path: Path) -> None:
-    check_schema("github-actions", ROOT / "action.yml")
+def action(board: Path, hub: Path, **asked: str) -> subprocess.CompletedProcess[str]:
+    """What action.yml runs, for pull request 7 of a sample repository."""
+    place = hub.parent
+    files = {"GITHUB_STEP_SUMMARY": str(place / "summary.md"), "GITHUB_OUTPUT": str(place / "out")}
+    fixed = {"BOARD": "my-board", "PULL_REQUEST": "7", "GITHUB_REPOSITORY": "me/mine", "RUNNER_TEMP": str(place)}
     script = str(ROOT / "deploy" / "action" / "rank.sh")
-    asked = {"BOARD": "my-board", "PULL_REQUEST": "7", "RUNNER_TEMP": str(tmp_path), "PATH": str(hub)}
-    files = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "GITHUB_OUTPUT": str(tmp_path / "out")}
-    done = program("bash", script, folder=board.parent, **asked, **files)
-    assert done.returncode == 0, done.stderr
-    comment = (tmp_path / "comment.md").read_text("utf-8")
-    assert comment.startswith("### billboards: `my-board`\n")
-    assert "| metric" in comment
-    assert "pr comment 7 --body-file" in (tmp_path / "gh.txt").read_text()
-    assert (tmp_path / "summary.md").read_text("utf-8") == comment
-    ranking = json.loads(Path((tmp_path / "out").read_text().strip().removeprefix("ranking=")).read_text("utf-8"))
+    return program("bash", script, folder=board.parent, **{**fixed, **files, **asked}, PATH=str(hub))
+
+
+def test_the_action_ranks_and_writes_over_its_own_comment_alone(board: Path, hub: Path, tmp_path: Path) -> None:
+    check_schema("github-actions", ROOT / "action.yml")
+    for _ in range(2):
+        done = action(board, hub, METRICS="BLEU TER")
+        assert done.returncode == 0, done.stderr
+    comments = {path.name: path.read_text("utf-8") for path in (tmp_path / "comments").iterdir()}
+    assert sorted(comments) == ["1.md", "2.md"]
+    assert comments["1.md"] == "The coverage is 97%"
+    assert comments["2.md"].startswith("### billboards: `my-board`\n")
+    assert "| metric" in comments["2.md"]
+    assert (tmp_path / "summary.md").read_text("utf-8") == 2 * comments["2.md"]
+    ranking = json.loads(Path((tmp_path / "out").read_text().split()[0].removeprefix("ranking=")).read_text("utf-8"))
     assert ranking["ranked_by"] == "BLEU"
 
 
-def test_the_action_comments_mistakes_and_fails(hub: Path, tmp_path: Path) -> None:
-    (tmp_path / "my-board").mkdir()
-    script = str(ROOT / "deploy" / "action" / "rank.sh")
-    asked = {"BOARD": "my-board", "PULL_REQUEST": "7", "RUNNER_TEMP": str(tmp_path), "PATH": str(hub)}
-    assert program("bash", script, folder=tmp_path, **asked).returncode == 1
-    assert "`my-board` has mistakes" in (tmp_path / "comment.md").read_text("utf-8")
+def test_a_pull_request_from_a_fork_gets_a_warning_and_the_ranking_in_the_summary(
+    board: Path, hub: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "refuses").touch()
+    done = action(board, hub)
+    assert done.returncode == 0, done.stderr
+    assert "::warning title=billboards::the comment could not be written" in done.stdout
+    assert "| metric" in (tmp_path / "summary.md").read_text("utf-8")
+
+
+def test_the_action_comments_mistakes_and_fails(board: Path, hub: Path, tmp_path: Path) -> None:
+    assert action(board, hub, METRICS="BLUE").returncode == 1
+    assert "no metric named 'BLUE'; did you mean BLEU" in (tmp_path / "comments" / "2.md").read_text("utf-8")
+    (tmp_path / "elsewhere" / "my-board").mkdir(parents=True)
+    assert action(tmp_path / "elsewhere" / "my-board", hub).returncode == 1
+    assert "`my-board` has mistakes" in (tmp_path / "comments" / "2.md").read_text("utf-8")
 
 
 @pytest.mark.filterwarnings("ignore")  # the loader's own packages deprecate things of theirs

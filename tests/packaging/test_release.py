@@ -40,6 +40,46 @@ def test_what_a_workflow_runs_is_in_the_checkout(path: Path) -> None:
     ] == []
 
 
+#: The first version of each action that runs on Node 24, since GitHub's machines have no older one any more.
+FIRST_ON_NODE_24 = {
+    "actions/checkout": 5,
+    "actions/setup-python": 6,
+    "actions/upload-artifact": 6,
+    "actions/download-artifact": 7,
+    "actions/upload-pages-artifact": 5,
+    "actions/deploy-pages": 5,
+    "docker/setup-qemu-action": 4,
+    "docker/setup-buildx-action": 4,
+    "docker/login-action": 4,
+    "docker/build-push-action": 7,
+}
+#: Machines that GitHub has taken away.
+RETIRED = {"ubuntu-20.04", "macos-12", "macos-13", "macos-14", "windows-2019"}
+RUN_BY_GITHUB = [
+    *WORKFLOWS,
+    ROOT / "action.yml",
+    ROOT / "docs" / "interoperability.md",
+    ROOT / "src/billboards/site/publishing/repository/github.yml",
+]
+
+
+@pytest.mark.parametrize("path", RUN_BY_GITHUB, ids=lambda path: path.stem)
+def test_actions_and_machines_are_those_that_github_still_runs(path: Path) -> None:
+    text = path.read_text("utf-8")
+    used = re.findall(r"uses: ((?:actions|docker)/[\w-]+)@v(\d+)", text)
+    assert used
+    assert [(name, version) for name, version in used if int(version) < FIRST_ON_NODE_24[name]] == []
+    assert set(re.findall(r"(?:ubuntu|macos|windows)-[\d.]+", text)) & RETIRED == set()
+
+
+def test_what_builds_without_an_environment_of_its_own_finds_the_builder() -> None:
+    """A new machine's Python has no setuptools, which `check_wheel.py` builds with."""
+    release = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))
+    steps = [step.get("run", "") for step in release["jobs"]["sources"]["steps"]]
+    builder = next(k for k, run in enumerate(steps) if "requirements/build.txt" in run)
+    assert builder < next(k for k, run in enumerate(steps) if "check_wheel.py" in run)
+
+
 def test_wheels_are_built_for_linux_macos_and_windows_and_published_without_a_password() -> None:
     release = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))
     machines = release["jobs"]["wheels"]["strategy"]["matrix"]["os"]

@@ -1,4 +1,4 @@
-"""Hold two sources of judgments against each other, such as crowd against experts: do they agree, and where not?
+"""Compare two sources of judgments, such as crowd and experts: how far do they agree, and where do they differ?
 
 Two sources of judgments on one board, such as crowd against experts (§2.5, Fig. 2): how far they agree, and where.
 
@@ -230,7 +230,7 @@ def agreement(
     *,
     shown: Annotated[int, Ge(1), Named(name="show", metavar="N"), "outputs to show of each corner"] = 5,
 ) -> AgreementStudy:
-    """Hold two sources of judgments against each other, such as crowd against experts: do they agree, and where not?"""
+    """Compare two sources of judgments, such as crowd and experts: how far do they agree, and where do they differ?"""
     second = second or view.board.ranks
     first = first or (None if second is None else other_source(view.counted, second))
     if first is None or second is None:

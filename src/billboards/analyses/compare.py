@@ -997,7 +997,9 @@ def compare(
     shown: Annotated[int, Ge(1), Named(name="show", metavar="N"), "outputs to show"] = 5,
     draws: Annotated[int | None, Ge(1), Named(metavar="N"), "draws (default 1000; 10000 for every two metrics)"] = None,
     resampled: Annotated[
-        Resampled, Named(name="resample"), "what intervals draw again and again: others of which they are about"
+        Resampled,
+        Named(name="resample"),
+        "what the bootstrap draws anew for intervals: the result is to hold for others of these",
     ] = "instances",
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
     sides: Annotated[Sides, "tests ask whether the two differ, or (one) whether the one ahead is better"] = "two",
@@ -1009,7 +1011,7 @@ def compare(
     grouping: Annotated[
         Grouping | None, "how outputs are grouped for the statistic: by default pooled, or as it needs"
     ] = None,
-    ties: Annotated[Ties, "what a pair counts that a metric ties, where people compared outputs"] = "wrong",
+    ties: Annotated[Ties, "how to count pairs that people compared and that a metric scores alike"] = "wrong",
 ) -> MetricComparison | GeneratorComparison | MetricPairs:
     """Compare two metrics, or two generators: is the difference real, which outputs decide it? Or every two metrics."""
     how = yardstick(statistic, grouping)

@@ -1,4 +1,4 @@
-"""Say how much of each metric's agreement is knowing hard items, knowing good generators, and judging outputs.
+"""Split each metric's agreement into three: knowing hard items, knowing good generators, judging single outputs.
 
 Where pooled agreement comes from. A metric that only knows which items are hard, as one that counts words may, can
 agree well with people over all outputs and be of no use in choosing between two of them. So the pooled correlation is
@@ -96,11 +96,11 @@ def decompose(
     *,
     draws: Annotated[int, Ge(0), Named(metavar="N"), "bootstrap draws for intervals"] = 1000,
     resampled: Annotated[
-        Literal["instances", "documents"], Named(name="resample"), "what intervals draw again and again"
+        Literal["instances", "documents"], Named(name="resample"), "what the bootstrap draws anew for intervals"
     ] = "instances",
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of those draws"] = 0,
 ) -> Decomposition:
-    """Say how much of each metric's agreement is knowing hard items, knowing good generators, and judging outputs."""
+    """Split each metric's agreement into three: knowing hard items, knowing good generators, judging single outputs."""
     board = view.counted
     check_values(board, view.aggregate, "agreement with them has no parts")
     matrix = measured_on(board, view.matrix()).matrix

@@ -82,7 +82,11 @@ class Efficiency:
         return tuple(sorted(chosen, key=lambda entry: entry.costs[self.cost]))
 
 
-@analysis(view=("aggregate",), paper="Ethayarajh and Jurafsky (2020), Utility is in the Eye of the User")
+@analysis(
+    view=("aggregate",),
+    group="score and rank",
+    paper="Ethayarajh and Jurafsky (2020), Utility is in the Eye of the User",
+)
 def efficiency(
     view: View,
     *,
@@ -97,7 +101,7 @@ def efficiency(
         "what generators' quality is measured by: people, or a metric (default: people, else the first metric)",
     ] = None,
 ) -> Efficiency:
-    """Set quality against cost: latency, price, energy, parameters, training data, and who is beaten on neither."""
+    """Set quality against cost (latency, price, energy, parameters, training data): what does no other entry beat?"""
     if side == "metrics":
         if by is not None:
             raise InvalidInput("metrics are measured by their agreement with people; leave out --by")

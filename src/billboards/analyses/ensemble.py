@@ -795,7 +795,7 @@ def tried_words(ensemble: Ensemble) -> list[str]:
     reached = ", ".join(f"{name} {value_text(r, 3)}" for name, r in {**own, **ensemble.tried}.items())
     return [
         f"On generators and documents that a fit has not seen: {reached}. "
-        "A small ensemble makes place only for one that is significantly better there."
+        "The small ensemble is replaced only by one that is significantly better there."
     ]
 
 

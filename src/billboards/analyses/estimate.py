@@ -709,10 +709,12 @@ def estimate(
         int | None,
         Ge(1),
         Named(metavar="N"),
-        "draw N outputs to label next, where labels say most; a plain mean over them would be wrong",
+        "draw N outputs to label next, useful ones more often; their plain mean is biased, so use --drawn",
     ] = None,
     drawn: Annotated[
-        Path | None, Named(metavar="FILE"), "the mean from labels drawn so: the JSON of --next, or of `billboards next`"
+        Path | None,
+        Named(metavar="FILE"),
+        "the unbiased mean from labels of outputs drawn by --next or by `billboards next`: their JSON",
     ] = None,
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
 ) -> MeanEstimate | EstimateStudy | NextItems | DrawnEstimate | DrawnStudy:

@@ -261,7 +261,7 @@ def power(
     ] = None,
     *,
     power: Annotated[float, Gt(0), Lt(1), Named(metavar="P"), "chance with which the difference should be found"] = 0.8,
-    level: Annotated[float, Gt(0), Lt(1), Named(metavar="P"), "chance of a false alarm that is accepted"] = 0.05,
+    level: Annotated[float, Gt(0), Lt(1), Named(metavar="P"), "accepted chance of a false alarm"] = 0.05,
 ) -> PowerStudy:
     """Say how many instances, labels or generators it takes to tell two metrics, or two generators, apart."""
     first, second = two_entries(view, first, second)

@@ -1783,8 +1783,8 @@ def _pairs_note(ranking: Ranking) -> tuple[str, ...]:
 
 #: What agreement within items is.
 WITHIN_MEANING = (
-    "Within items: the correlation of differences between two outputs of one instance; knowing which instances are "
-    "hard earns nothing there."
+    "Within items: the correlation of differences between two outputs of one instance; a metric gains "
+    "nothing there by telling hard instances from easy ones."
 )
 
 
@@ -2250,7 +2250,9 @@ def rank(
     method: FamilyOption = AUTO,
     draws: Annotated[int, Ge(0), Named(metavar="N"), "bootstrap draws for intervals"] = 1000,
     resampled: Annotated[
-        Resampled, Named(name="resample"), "what intervals draw again and again: others of which they are about"
+        Resampled,
+        Named(name="resample"),
+        "what the bootstrap draws anew for intervals: the result is to hold for others of these",
     ] = "instances",
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
     sides: Annotated[Sides, "tests ask whether two entries differ, or (one) whether the one ahead is better"] = "two",
@@ -2267,7 +2269,7 @@ def rank(
     grouping: Annotated[
         Grouping | None, "how outputs are grouped for the statistic: by default pooled, or as it needs"
     ] = None,
-    ties: Annotated[Ties, "what a pair counts that a metric ties, where people compared outputs"] = "wrong",
+    ties: Annotated[Ties, "how to count pairs that people compared and that a metric scores alike"] = "wrong",
     baseline: Annotated[
         str | None,
         Named(metavar="NAME"),

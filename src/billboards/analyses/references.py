@@ -295,7 +295,9 @@ def references(
         "evaluate:NAME; may be repeated (default: the board's)",
     ] = None,
     *,
-    most: Annotated[int, Ge(1), Named(metavar="N"), "subsets of references to try of each size"] = 50,
+    most: Annotated[
+        int, Ge(1), Named(metavar="N"), "how many subsets of references to try for each number of them"
+    ] = 50,
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
 ) -> ReferenceEffect:
     """Measure what one more reference is worth: each metric's correlation with 1, 2, … references.

@@ -1,4 +1,4 @@
-"""Say of each metric what moves it beside quality: length, place, its own mood, its kin, and what it leaves out.
+"""Say what besides quality moves each metric: length, order, chance, its model's own family, missing answers.
 
 What makes a judge trustworthy is measured, not believed. Agreement is Pearson's r with people over all judged outputs.
 Length bias is the partial correlation of scores with the outputs' length, people's scores held fixed: above 0 the
@@ -90,7 +90,7 @@ def trust(
         "a generator of the judges' own family (default: those that share a name with a judge's model)",
     ] = (),
 ) -> TrustStudy:
-    """Say of each metric what moves it beside quality: length, place, its own mood, its kin, and what it leaves out."""
+    """Say what besides quality moves each metric: length, order, chance, its model's own family, missing answers."""
     board = view.counted
     named = named_kin(board, kin)
     matrix = judged_matrix(board, view.cells, aggregate=view.aggregate, part=view.part)

@@ -247,7 +247,10 @@ def _check_needs(metrics: Sequence[Metric], referenced: bool, sourced: bool) -> 
     ):
         if needs and not given:
             verb = "needs" if len(needs) == 1 else "need"
-            raise InvalidInput(f"{', '.join(needs)} {verb} {what}; give them, or leave out what needs them")
+            raise InvalidInput(
+                f"{', '.join(needs)} {verb} {what}; give them (--{what[:-1]} FILE on the command line), or choose "
+                "other metrics"
+            )
 
 
 def _check_referenced(metrics: Sequence[Metric], each: Sequence[tuple[str, ...]]) -> None:

@@ -104,6 +104,8 @@ def _in_order(rows: tuple[Outputs, ...], settings: Settings, problems: Problems)
 
 def _advice(root: Path) -> str:
     """What to do about a folder that is not there: take the one beside it that was meant, or make it."""
+    if root.is_file():
+        return "`billboards import` makes a board of a table or of text files, and BOARD is the folder that it wrote"
     try:
         boards = [entry.name for entry in root.absolute().parent.iterdir() if (entry / FILE).is_file()]
     except OSError:
@@ -120,7 +122,8 @@ def read_settings_file(root: Path, problems: Problems) -> Settings:
     except OSError as error:
         raise InvalidInput(f"{root}: can't be read: {error.strerror}; name another folder") from error
     if not is_folder:
-        raise InvalidInput(f"{root}: no such board folder; {_advice(root)}")
+        what = "is a file, not a board folder" if root.is_file() else "no such board folder"
+        raise InvalidInput(f"{root}: {what}; {_advice(root)}")
     before = len(problems)
     raw = read_part(root, FILE, problems)
     if raw is None and len(problems) == before:

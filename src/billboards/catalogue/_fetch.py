@@ -1,7 +1,7 @@
 """The files of an entry in one folder, each source under its repository's name, as the importer wants them.
 
 Files come from the cache, from the network, or from a mirror. Whatever they come from, a file whose SHA-256 is known is
-held against it each time; one whose SHA-256 is not known is told with the digest that it has.
+compared with it each time; where the catalogue has no SHA-256, the one that was found is printed.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from billboards.catalogue._cache import digest_of
 from billboards.catalogue._entry import File, Source
 from billboards.catalogue._paths import fixed_folder, matches
 from billboards.catalogue._unpack import ENDINGS, Unpacked, unpack
-from billboards.errors import DownloadFailed
+from billboards.errors import DownloadFailed, InvalidInput
 
 #: Names of folders that hold no data.
 _IDLE = frozenset({".git", "node_modules", "__pycache__"})
@@ -39,7 +39,7 @@ def from_mirror(source: Source, mirror: Path, scratch: Path) -> dict[str, Unpack
     is left as the first of the usual places has it, right or wrong.
     """
     if not mirror.exists():
-        raise DownloadFailed(f"{mirror}: no such folder or archive to take files from")
+        raise InvalidInput(f"{mirror}: no such folder or archive; --from names one that holds the files")
     first: dict[str, Unpacked] = {}
     for number, place in enumerate(_places(source, mirror)):
         files = _in_place(source, place, scratch / str(number))

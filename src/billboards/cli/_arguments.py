@@ -52,8 +52,10 @@ def given_options(arguments: Namespace, options: Iterable[Option]) -> dict[str, 
 def _add(parser: ArgumentParser | _ArgumentGroup, option: Option, *, lists: bool) -> None:
     named: dict[str, Any] = {"dest": option.name, "help": option.help.replace("%", "%%"), "default": SUPPRESS}
     if option.is_flag:
-        # A flag that is on by default can only be put out.
-        flag = "--no-" + option.flag.removeprefix("--") if option.default is True else option.flag
+        # A flag that is on by default can only be put out, and its help says so.
+        flag = option.flag
+        if option.default is True:
+            flag, named["help"] = f"--no-{flag.removeprefix('--')}", f"don't {named['help']}"
         parser.add_argument(flag, action="store_const", const=option.default is not True, **named)
         return
     if option.argument:

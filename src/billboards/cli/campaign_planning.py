@@ -78,10 +78,16 @@ def _add_money(parser: ArgumentParser) -> None:
     parser.add_argument("--hourly", type=options.non_negative, metavar="X", help="least wage of an hour (default 15)")
     parser.add_argument("--budget", type=options.non_negative, metavar="X", help="spend no more than this")
     parser.add_argument(
-        "--newcomer-each", type=options.non_negative, metavar="X", help="rolling: a later generator may cost X unasked"
+        "--newcomer-each",
+        type=options.non_negative,
+        metavar="X",
+        help="rolling: a later generator joins without a question if it costs at most X",
     )
     parser.add_argument(
-        "--newcomers-total", type=options.non_negative, metavar="X", help="all later ones may cost X unasked"
+        "--newcomers-total",
+        type=options.non_negative,
+        metavar="X",
+        help="rolling: later generators join without a question up to X for all of them",
     )
     parser.add_argument("--seconds", type=options.non_negative, metavar="X", help="what an item is expected to take")
 

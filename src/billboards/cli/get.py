@@ -5,10 +5,10 @@
     billboards get wmt20-zh-en --from ~/clones -o zh-en
 
 Files are kept in the platform's cache folder, or the one that BILLBOARDS_CACHE names, and fetched once; a download that
-was cut off goes on where it stopped. Every file whose SHA-256 is known is held against it; of others it is said, with
-the SHA-256 that was found. Before the first download the licence is told. At a terminal you are asked to agree, unless
-`--yes` says so; in a script, where nobody can be asked, the licence is printed and the download begins, since calling
-the command is the choice that was made. Proxies are those of the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
+was cut off goes on where it stopped. Every file is compared with its SHA-256; if the catalogue has none for a file, the
+SHA-256 that was found is printed. The licence is printed before the first download. At a terminal you are asked to
+agree to it, unless you give `--yes`; in a script nobody is asked, and the download begins. The proxies of the
+environment are used (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--unverified",
         action="store_true",
-        help="with --from DIR, accept files that differ from the catalogue's, or lack; their digests are told",
+        help="with --from DIR, accept files that differ from the catalogue's, and missing ones; digests are printed",
     )
     parser.add_argument(
         "--catalogue",

@@ -44,7 +44,7 @@ COMMANDS = {
     "tidy": ("tidy", "delete what a site keeps longer than its owner says"),
     "campaign": ("campaign", "ask people about a board's generators: plan, quote, open, invite, follow, close"),
     "crowd": ("crowd", "put a campaign on a crowd platform: quote, draft, publish, review, pay"),
-    "submit": ("submit", "send a generator or a metric to a site, and wait for what comes of it"),
+    "submit": ("submit", "send a generator or a metric to a site, and wait for the result"),
     "history": ("history", "list past rankings of a board, or show one"),
     "bertscore": ("bertscore", "fetch a model, choose its layer, make a baseline, or see a matching for BERTScore"),
     "pack": ("pack", "build a metric that needs packages of its own, try it on a board, or list what was built"),
@@ -66,7 +66,7 @@ GROUPS = {
     "people": ("annotators", "campaign", "crowd", "ratings"),
     "learned metrics and judges": ("bertscore", "judges", "pack"),
     "for other programs": ("mcp",),
-    "a site": ("serve", "worker", "submit", "backup", "restore", "tidy", "forget"),
+    "a site": ("serve", "publish", "worker", "submit", "backup", "restore", "tidy", "forget"),
 }
 
 #: What hands type out of habit, and what it means here.
@@ -151,7 +151,7 @@ def _without_command(arguments: list[str]) -> int:
         description="Bidimensional leaderboards: rank text generators and the metrics that judge them, hand in hand.",
         epilog=_listed() + "\n\n`billboards COMMAND --help` says more about one of them.\n"
         "Every command takes --quiet (no progress bar) and --no-color.",
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=FittingHelp,
     )
     parser.add_argument("--version", action="store_true", help="print the version and end")
     parser.add_argument("command", nargs="?", metavar="COMMAND", help="one of those below")
@@ -177,12 +177,12 @@ def _listed() -> str:
     from shutil import get_terminal_size
 
     texts = every_command()
-    width = max(get_terminal_size().columns, 60) - 16
+    width = max(get_terminal_size().columns, 60) - 18
     parts = []
     for title, names in command_groups().items():
         lines = [f"  {name:14}{_cut(texts[name], width)}" for name in names if name in texts]
         if lines:
-            parts.append("\n".join([f"{title}:", *lines]))
+            parts.append("\n".join([title if title.endswith("?") else f"{title}:", *lines]))
     return "\n\n".join(parts)
 
 
@@ -203,6 +203,34 @@ def command_groups() -> dict[str, tuple[str, ...]]:
 def _cut(text: str, width: int) -> str:
     """A text in one line, cut between two words where it is too long."""
     return text if len(text) <= width else text[: width - 1].rpartition(" ")[0].rstrip(",:;") + " …"
+
+
+class FittingHelp(RawDescriptionHelpFormatter):
+    """Help whose sentences are as wide as the terminal, and whose examples stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from textwrap import wrap
+
+        lines, sentences = list[str](), list[str]()
+
+        def end_sentences() -> None:
+            # What fits is left alone, so that lines which belong below each other stay there.
+            too_wide = any(len(line) > width for line in sentences)
+            lines.extend(wrap(" ".join(sentences), width, break_on_hyphens=False) if too_wide else sentences)
+            sentences.clear()
+
+        for line in text.strip().splitlines():
+            if line and not line.startswith((" ", "billboards ")) and "   " not in line:
+                sentences.append(line)
+                continue
+            end_sentences()
+            command, gap, meaning = line.rstrip().partition("   ")
+            if len(line) > width and command and gap:
+                lines += [command, *wrap(meaning, width, initial_indent=" " * 4, subsequent_indent=" " * 4)]
+            else:
+                lines.append(line)
+        end_sentences()
+        return "\n".join(indent + line for line in lines)
 
 
 class OneLineParser(ArgumentParser):
@@ -259,7 +287,7 @@ def _parser(command: str, description: str) -> OneLineParser:
     return OneLineParser(
         f"billboards {command}",
         description=description,
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=FittingHelp,
         allow_abbrev=False,
     )
 

@@ -52,7 +52,9 @@ def add_yardsticks(parser: ArgumentParser) -> None:
         "--grouping", choices=GROUPINGS, help="how outputs are grouped (default: the statistic's usual)"
     )
     parser.add_argument(
-        "--ties", choices=TIES, help="what a pair counts that a metric ties, where people compared (default wrong)"
+        "--ties",
+        choices=TIES,
+        help="how to count pairs that people compared and that a metric scores alike (default wrong)",
     )
 
 
@@ -82,6 +84,20 @@ def with_site(command: str, data: Path) -> str:
     return f"`{command}`" if data == SITE else f"`{command} --data {shlex.quote(str(data))}`"
 
 
+#: Files that somebody may want tables in, and that none are written as.
+OTHER_FILES = (".docx", ".ods", ".parquet", ".pdf", ".png", ".svg", ".tsv", ".xls", ".xlsx")
+
+
+def place_of_tables(text: str) -> Path:
+    """A file of a known kind, or a folder; a name that ends as another kind of file would become a folder unnoticed."""
+    path = Path(text)
+    if path.suffix.lower() in OTHER_FILES and not path.is_dir():
+        raise ArgumentTypeError(
+            f"{text}: tables are written as .tex, .md, .html, .csv, .json or .txt, or into a folder; figures by --chart"
+        )
+    return path
+
+
 def add_format(parser: ArgumentParser, *, out: bool = True, arranging: bool = True) -> None:
     """How results are written: tables for people by default.
 
@@ -101,7 +117,7 @@ def add_format(parser: ArgumentParser, *, out: bool = True, arranging: bool = Tr
             "-o",
             "--out",
             dest="tables_out",
-            type=Path,
+            type=place_of_tables,
             metavar="PATH",
             help="write tables there: FILE.tex, .md, .html, .csv, .json or .txt, or a folder with one file per table",
         )

@@ -32,17 +32,25 @@ QUIET = "BILLBOARDS_QUIET"
 def scoring_progress(what: str = "computing") -> Iterator[Callable[[Progress], None]]:
     """A function to call with every step; the bar appears with the first one, or says `what` is done after a while."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
+    from rich.text import Text
 
     console = Console(stderr=True)
     if not console.is_terminal or os.environ.get(QUIET):
         yield _nobody_watches
         return
+
+    class Steps(MofNCompleteColumn):
+        """Steps done of all; where nobody knows how many there are, those that were done."""
+
+        def render(self, task: Task) -> Text:
+            return super().render(task) if task.total else Text(str(int(task.completed)) if task.completed else "")
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        Steps(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )

@@ -3,7 +3,8 @@
 billboards restore site-2026-05-01.tar.gz DATA
 billboards restore site-2026-05-01.tar.gz DATA --to postgresql://user@host/name
 
-Every digest is compared before anything has its place. A backup of a site on one database can be restored on the other.
+Every file's digest is checked before anything is put in place. A backup of a site on one database can be restored on
+the other.
 """
 
 from __future__ import annotations

@@ -45,7 +45,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--references", metavar="A,B", help="score against these references only (default: the board's)"
     )
     boards.add_argument("--generator", action="append", metavar="NAME", help="only this generator; may be repeated")
-    parser.add_argument("--yes", action="store_true", help="let judges pass the cap on what they may spend, unasked")
+    parser.add_argument(
+        "--yes", action="store_true", help="let LLM judges spend more than their cap, without a question"
+    )
     options.add_jobs(parser)
     options.add_engine(parser)
     texts = parser.add_argument_group("text files")

@@ -1,9 +1,9 @@
 """Open the site: boards on the web, submissions from both sides, and the workers that score them.
 
-Everything lies in one data folder. On this machine alone (the default) the link that is printed lets its owner in, and
-nobody has to log in; any other address is served only once somebody can: `--token NAME` makes an owner and prints a
-token.
-A draft, a board whose data card lacks facts, is served to its owner on this machine alone.
+Everything lies in one data folder. By default only this machine can open the site: the printed link lets you in as its
+owner, without log-in. To serve another address (`--host`), make an owner first: `--token NAME` makes one and prints the
+token to log in with.
+A draft, a board whose data card lacks facts, is shown to the owner alone, and only on this machine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Submit a generator or a metric to a site, and wait for what comes of it.
+"""Submit a generator or a metric to a site, and wait for the result.
 
 billboards submit generator outputs.jsonl --to http://127.0.0.1:8000 --board demo --name my-system
 billboards submit metric my-metric/ --to http://127.0.0.1:8000 --board demo

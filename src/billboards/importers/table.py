@@ -153,7 +153,10 @@ def _columns(
     for what in ("instance", "output"):
         if what not in single:
             every = some(table.columns, 12)
-            raise ImportRefused(f"{table.path}: no column for the {what} among {every}; name it with --{what}")
+            raise ImportRefused(
+                f"{table.path}: no column for the {what} among {every}; name it with --{what}. A table has a row for "
+                "each output, with the generator's name in a column"
+            )
     rest = [column for column in table.columns if column not in taken]
     references = references or [column for column in rest if USUAL_REFERENCE.fullmatch(column)]
     judgments = judgments or [column for column in rest if column in USUAL_JUDGMENT and not apart]
@@ -257,7 +260,10 @@ def _default_name(source: Path) -> str:
 
 def _notes(table: Table, content: TableContent, board: Board) -> Iterator[str]:
     unused = [column for column in table.columns if column not in content.columns.used]
-    roles = ", ".join(f"{what} from {column!r}" for what, column in content.columns.single.items())
+    used = content.columns
+    many = {"reference": used.references, "judgments": used.judgments, "scores": used.scores}
+    found = [*used.single.items(), *((what, column) for what, columns in many.items() for column in columns)]
+    roles = ", ".join(f"{what} from {column!r}" for what, column in found)
     yield f"{table.path}: {roles}"
     yield f"{len(board.instances)} instances, {len(content.outputs)} outputs, {len(board.judgments)} judgments"
     if unused:

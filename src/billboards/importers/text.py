@@ -168,8 +168,9 @@ def _written(instances: Sequence[Instance], texts: Sequence[str]) -> dict[str, s
 
 
 def _notes(board: Board, references: Mapping[str, Sequence[str]], people: Sequence[str]) -> Iterator[str]:
+    named = "1 reference" if len(references) == 1 else f"{len(references)} references"
     yield (
-        f"{len(board.instances)} instances, {len(board.generators)} generators, {len(references)} references, "
+        f"{len(board.instances)} instances, {len(board.generators)} generators, {named}, "
         f"{len(board.judgments)} judgments"
     )
     for key, texts in references.items():

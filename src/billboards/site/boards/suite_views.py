@@ -60,7 +60,9 @@ class SuiteQuery(BaseModel):
     preset: Preset | None = Field(None, description="measure as a community reports")
     statistic: Statistic | None = Field(None, description="or by this statistic")
     grouping: Grouping | None = Field(None, description="how outputs are grouped")
-    ties: Ties | None = Field(None, description="what a pair counts that a metric ties, where people compared")
+    ties: Ties | None = Field(
+        None, description="how to count pairs that people compared and that a metric scores alike"
+    )
     preferences: Literal["apart", "mixed"] | None = Field(
         None, description="whether preferences stay apart from means of correlations"
     )
