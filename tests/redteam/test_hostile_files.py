@@ -101,6 +101,8 @@ METRICS: dict[str, tuple[Make, str]] = {
     "6,000 unknown keys": (manifest("".join(f"k{k}=1\n" for k in range(6_000))), "(and 100 more)"),
     "lists in one another": (manifest("x = " + "[" * 30_000), "nested too deeply"),
     "a number of 5,000 digits": (manifest("x = " + "9" * 5000), "is no TOML"),
+    "a number of 60,000 hexadecimal digits": (manifest(f"x = 0x{'f' * 60_000}"), "a whole number of 240,000 bits"),
+    "a number of 60,000 binary digits in a list": (manifest(f"x = [[{{a = 0b{'1' * 60_000}}}]]"), "60,000 bits"),
     "a manifest that is no text": (lambda: zipped({"metric.toml": b"\xff\xfe", "metric.py": PROGRAM}), "no UTF-8"),
     "a file that is a folder": (names("a", "a/b"), "which is a file"),
     "a folder that is a file": (names("a/b/c", "a/b"), "which is a file"),

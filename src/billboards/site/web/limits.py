@@ -40,7 +40,8 @@ BACK = 2
 
 #: Where files are sent to; everywhere else a body is a form or a JSON document.
 _UPLOADS = re.compile(
-    r"/(boards|suites)/[^/]+/submit/(generator|metric)|/api/v1/(boards|suites)/[^/]+/(generators|metrics)"
+    r"/(boards|suites)/[^/]+/submit/(generator|metric|scores)"
+    r"|/api/v1/(boards|suites)/[^/]+/(generators|metrics|metrics/scores|scores)"
     r"|/organise/new/[a-z]+|/api/v1/drafts"
 )
 
