@@ -417,6 +417,8 @@ VALUES: dict[str, tuple[Play, str]] = {
         settings(b'{"about": {"timeline": [{"at": "9999-12-31T23:59:59-01:00", "words": "x"}]}}'),
         "422",
     ),
+    "more draws than memory": (settings(b'{"draws": 1' + b"0" * 300 + b"}"), "422"),
+    "more metrics in an ensemble than there are": (settings(b'{"k": 1' + b"0" * 300 + b"}"), "422"),
     "half a character in a manifest": (metric(training_data="\ud800"), "422"),
     "half a character in a manifest's list": (metric(languages=["\ud800"]), "422"),
     "half a character as a manifest's key": (metric(**{"\ud800": 1}), "422"),

@@ -33,6 +33,8 @@ from billboards.stats.significance import Sides
 FILE = "site.toml"
 MAIL_PASSWORD, OIDC_SECRET = "BILLBOARDS_MAIL_PASSWORD", "BILLBOARDS_OIDC_SECRET"
 METRICS_TOKEN = "BILLBOARDS_METRICS_TOKEN"
+#: The most draws of a ranking, and metrics of an ensemble: of more no machine has the memory.
+MOST_DRAWS, MOST_METRICS = 10**6, 1000
 #: How many mistakes of one document are named.
 LISTED = 100
 #: Where a site's database is, before what site.toml says: an address may hold a password.
@@ -258,7 +260,7 @@ class BoardSettings(_Settings):
         title="Frozen since",
         description="nothing comes in or goes from then on; what was taken before is still scored (UTC)",
     )
-    k: AtLeastOne = Field(
+    k: Annotated[int, Field(ge=1, le=MOST_METRICS)] = Field(
         default=3, title="Metrics in the ensemble (k)", description="the most metrics that an ensemble uses"
     )
     method: Method = Field(
@@ -281,7 +283,7 @@ class BoardSettings(_Settings):
         title="Metrics without references",
         description="diagnostic: they are shown and never rank alone; ranks: they may; empty is what the folder says",
     )
-    draws: NotNegative = Field(
+    draws: Annotated[int, Field(ge=0, le=MOST_DRAWS)] = Field(
         default=1000, title="Draws", description="samples that intervals and tests rest on; more take longer"
     )
     seed: NotNegative = Field(
