@@ -104,7 +104,7 @@ async def answer_error(request: Request, error: Exception) -> Response:
     response = answer(
         request, status, public_words(request, error, status), problems_of(error), mistakes=mistakes_of(error)
     )
-    if isinstance(error, StoreFailed):
+    if isinstance(error, StoreFailed) and status >= 500:
         response.headers["retry-after"] = RETRY
     return response
 
