@@ -201,6 +201,18 @@ CONNECTIONS: dict[str, tuple[Play, str]] = {
     "a query of nine kilobytes": (page(f"/?a={'a' * 9000}"), "414"),
     "a negative length": (raw(request("POST /login HTTP/1.1", "host: x", "content-length: -1")), "400"),
     "two lengths": (raw(request("POST /login HTTP/1.1", "host: x", "content-length: 1", "content-length: 9")), "400"),
+    "a length and chunks": (
+        raw(
+            request(
+                "GET /boards/harbour HTTP/1.1",
+                "host: x",
+                "content-length: 4",
+                "transfer-encoding: chunked",
+                body=b"0\r\n\r\n" + request("GET /health HTTP/1.1", "host: x"),
+            )
+        ),
+        "400",
+    ),
     "a chunk of no size": (
         raw(request("POST /login HTTP/1.1", "host: x", "transfer-encoding: chunked", body=b"zz\r\n\r\n")),
         "400",
