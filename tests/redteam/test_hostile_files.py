@@ -140,10 +140,9 @@ def squeezed(size: int, method: int, *, said: int | None = None) -> Make:
 
     def make() -> bytes:
         packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w", method) as archive:
-            with archive.open("a.jsonl", "w") as file:
-                for _ in range(0, size, 1000):
-                    file.write(b"\0" * 1000)
+        with zipfile.ZipFile(packed, "w", method) as archive, archive.open("a.jsonl", "w") as file:
+            for _ in range(0, size, 1000):
+                file.write(b"\0" * 1000)
         raw = bytearray(packed.getvalue())
         if said is not None:
             entry = raw.find(b"PK\x01\x02")
