@@ -129,15 +129,26 @@ class InvalidTemplate(InvalidInput):
 
 
 class InvalidSettings(InvalidInput):
-    """Settings with mistakes; `problems` holds every one of them, and so does the message.
+    """Settings with mistakes; `problems` holds them, and so does the message.
 
-    `places` says of each where it stands: the key, with the tables and entries of lists around it.
+    `places` says of each where it stands: the key, with the tables and entries of lists around it. `mistakes` is how
+    many there are, where more were found than are named.
     """
 
-    def __init__(self, where: str, problems: Sequence[str], places: Sequence[tuple[int | str, ...]] = ()) -> None:
+    def __init__(
+        self,
+        where: str,
+        problems: Sequence[str],
+        places: Sequence[tuple[int | str, ...]] = (),
+        *,
+        mistakes: int | None = None,
+    ) -> None:
         self.problems, self.places = tuple(problems), tuple(places)
-        several = f"{len(self.problems)} mistakes:\n  " if len(self.problems) > 1 else ""
-        super().__init__(f"{where}: {several}" + "\n  ".join(self.problems))
+        self.mistakes = len(self.problems) if mistakes is None else mistakes
+        several = f"{self.mistakes:,} mistakes:\n  " if self.mistakes > 1 else ""
+        more = self.mistakes - len(self.problems)
+        rest = (f"and {more:,} more; mend those listed first",) if more else ()
+        super().__init__(f"{where}: {several}" + "\n  ".join((*self.problems, *rest)))
 
 
 class ImportRefused(InvalidInput):

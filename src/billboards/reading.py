@@ -38,6 +38,8 @@ LONGEST = 400
 MOST_UNPACKED = 1 << 32
 #: Bytes of the largest TOML document, where its reader allows no fewer, and the most parts of a dotted key.
 MOST_TOML, MOST_KEY_PARTS = 16 * 2**20, 20
+#: Bits of the largest whole number of a TOML document, as its specification has it, and of one in a message.
+TOML_BITS, MOST_BITS_SHOWN = 63, 4096
 #: How much of a file is looked at to tell whether it is text, and the characters that tell it.
 BINARY_START = 8192
 #: What some programs write before a text in UTF-8.
@@ -49,7 +51,18 @@ PARQUET = (".parquet", ".pq")
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 Row = tuple[int, Mapping[str, Any]]
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_shortened = Repr()
+
+
+class _Shortened(Repr):
+    """As `reprlib` has it, and of whole numbers that Python would not write out only how large they are."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        if x.bit_length() > MOST_BITS_SHOWN:
+            return f"a whole number of {x.bit_length():,} bits"
+        return super().repr_int(x, level)
+
+
+_shortened = _Shortened()
 _shortened.maxstring = _shortened.maxother = 80
 
 
@@ -293,7 +306,7 @@ def json_lines(
         try:
             value = decode(line)
             if "\\u" in line:
-                _refuse_surrogates(value)
+                refuse_half_characters(value)
         except json.JSONDecodeError as error:
             problems.error(name, number, f"not JSON: {error.msg} at column {error.colno}{_cut_off(error, line)}")
         except RecursionError:
@@ -323,7 +336,8 @@ _STRICT = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refus
 _WITH_NAN = json.JSONDecoder(object_pairs_hook=_unique_keys)
 
 
-def _refuse_surrogates(value: object) -> None:
+def refuse_half_characters(value: object) -> None:
+    """Raise `ValueError` where a value of JSON holds half of a character, which no file and no database takes."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -365,13 +379,30 @@ def toml_document(text: str, *, most: int = MOST_TOML) -> dict[str, Any]:
     if line := _line_of_long_key(text):
         raise tomllib.TOMLDecodeError(f"the key on line {line} has more than {MOST_KEY_PARTS} parts")
     try:
-        return tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         raise
     except RecursionError as error:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from error
     except ValueError as error:
         raise tomllib.TOMLDecodeError(f"it holds a value that is none: {error}") from error
+    # Python reads as many hexadecimal digits as there are, and can then not write the number out.
+    if (bits := max(map(int.bit_length, _whole_numbers(document)), default=0)) > TOML_BITS:
+        raise tomllib.TOMLDecodeError(f"it holds a whole number of {bits:,} bits; at most {TOML_BITS} are read")
+    return document
+
+
+def _whole_numbers(document: object) -> Iterator[int]:
+    """All whole numbers of a document, however deep they lie."""
+    left = [document]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+        elif isinstance(value, int):
+            yield value
 
 
 def _line_of_long_key(text: str) -> int | None:

@@ -28,7 +28,10 @@ async def asked(folder: Path, *calls: tuple[str, dict[str, Any]]) -> tuple[Any, 
     from mcp import ClientSession, StdioServerParameters, stdio_client
 
     command = StdioServerParameters(command=sys.executable, args=["-m", "billboards", "mcp", str(folder)])
-    async with stdio_client(command) as (reading, writing), ClientSession(reading, writing) as session:
+    async with (
+        stdio_client(command, errlog=sys.__stderr__) as (reading, writing),
+        ClientSession(reading, writing) as session,
+    ):
         await session.initialize()
         tools = (await session.list_tools()).tools
         return tools, [await session.call_tool(name, given) for name, given in calls]

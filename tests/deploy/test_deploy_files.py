@@ -18,6 +18,7 @@ from billboards.cli.main import COMMANDS
 from billboards.metrics.judges import settings as judges
 from billboards.site import settings
 from billboards.site.settings import SiteSettings
+from billboards.site.web.server import MOST_FILES
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 UNITS = sorted((DEPLOY / "systemd").iterdir())
@@ -112,6 +113,11 @@ def test_units_give_away_little_by_systemds_own_measure(units: list[str], unit: 
     assert float(found) <= exposure
 
 
+@pytest.mark.parametrize("unit", ["billboards.service", "billboards-workers.service"])
+def test_a_unit_may_open_as_many_files_as_the_server_asks_for(unit: str) -> None:
+    assert f"LimitNOFILE={MOST_FILES}\n" in read(f"systemd/{unit}")
+
+
 def test_every_variable_that_is_set_is_one_that_is_read() -> None:
     names = ("deployment.md", "cluster.md", "running-a-site.md", "runbook.md", "sizing.md")
     pages = [DEPLOY.parent / "docs" / name for name in names]
@@ -134,6 +140,10 @@ def test_the_proxy_lets_through_what_the_site_takes_and_hides_what_is_not_for_al
     assert int(megabytes) * 2**20 >= SiteSettings().metric_bytes + 2**20
     assert text.count("{") == text.count("}")
     assert "location = /metrics" in text
+    # Behind the proxy the site can't tell connections apart, so the proxy has the site's own limits.
+    limits = SiteSettings()
+    assert f"limit_conn billboards {limits.connections_each};" in text
+    assert f"client_header_timeout {limits.head_seconds:g}s;" in text
     for header in ("Host", "X-Forwarded-For", "X-Forwarded-Proto", "X-Request-Id"):
         assert f"proxy_set_header {header} " in text
 

@@ -14,6 +14,7 @@ import time
 import tomllib
 import unicodedata
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from billboards.site.submissions.archive_process import declared_in
 from billboards.site.submissions.archives import MOST_BYTES
 from billboards.site.submissions.generator_files import read_generator
 from billboards.site.submissions.sent_scores import read_sent
+from billboards.site.submissions.suite_sending import outputs_by_board
 
 MIB = 2**20
 PROGRAM = "def score(outputs, references, inputs):\n    return [1.0 for _ in outputs]\n"
@@ -101,6 +103,8 @@ METRICS: dict[str, tuple[Make, str]] = {
     "6,000 unknown keys": (manifest("".join(f"k{k}=1\n" for k in range(6_000))), "(and 100 more)"),
     "lists in one another": (manifest("x = " + "[" * 30_000), "nested too deeply"),
     "a number of 5,000 digits": (manifest("x = " + "9" * 5000), "is no TOML"),
+    "a number of 60,000 hexadecimal digits": (manifest(f"x = 0x{'f' * 60_000}"), "a whole number of 240,000 bits"),
+    "a number of 60,000 binary digits in a list": (manifest(f"x = [[{{a = 0b{'1' * 60_000}}}]]"), "60,000 bits"),
     "a manifest that is no text": (lambda: zipped({"metric.toml": b"\xff\xfe", "metric.py": PROGRAM}), "no UTF-8"),
     "a file that is a folder": (names("a", "a/b"), "which is a file"),
     "a folder that is a file": (names("a/b/c", "a/b"), "which is a file"),
@@ -128,6 +132,39 @@ METRICS: dict[str, tuple[Make, str]] = {
     "half a gzip": (lambda: gzip.compress(bytes(range(256)) * 999)[:300], "damaged archive"),
     "nothing": (lambda: b"", "is empty"),
     "bytes": (lambda: bytes(range(256)) * 40, "neither a zip"),
+}
+
+
+def squeezed(size: int, method: int, *, said: int | None = None) -> Make:
+    """A suite's outputs that unpack to so many zeros, of which the archive may say that they are fewer."""
+
+    def make() -> bytes:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", method) as archive, archive.open("a.jsonl", "w") as file:
+            for _ in range(0, size, 1000):
+                file.write(b"\0" * 1000)
+        raw = bytearray(packed.getvalue())
+        if said is not None:
+            entry = raw.find(b"PK\x01\x02")
+            raw[entry + 16 : entry + 20] = zlib.crc32(b"\0" * said).to_bytes(4, "little")
+            raw[entry + 24 : entry + 28] = said.to_bytes(4, "little")
+        return bytes(raw)
+
+    return make
+
+
+#: What is sent to a suite of one board, whose file is a.jsonl.
+SUITES: dict[str, tuple[Make, str]] = {
+    "a bzip2 bomb of a gigabyte": (squeezed(1000 * MIB, zipfile.ZIP_BZIP2), "takes more memory"),
+    "a bzip2 bomb that says it is small": (squeezed(1000 * MIB, zipfile.ZIP_BZIP2, said=5), "takes more memory"),
+    "a deflated bomb": (squeezed(200 * MIB, zipfile.ZIP_DEFLATED), "bytes of outputs"),
+    "damaged LZMA": (
+        lambda: squeezed(1000, zipfile.ZIP_LZMA)().replace(b"\x5d\x00", b"\xff\xff", 1),
+        "is no zip archive that can be read",
+    ),
+    "50,000 files": (names(*(f"{k}" for k in range(50_000))), "has a directory of"),
+    "200 files": (names(*(f"{k}" for k in range(200))), "at most 101 are taken"),
+    "bytes": (lambda: bytes(range(256)) * 40, "is no zip archive"),
 }
 OUTPUTS: dict[str, tuple[Make, str]] = {
     "64 MiB of line ends": (lambda: b"\n" * (64 * MIB), "lines for 3 instances"),
@@ -167,6 +204,7 @@ STANDING: dict[str, tuple[str, Make, str]] = {
     "a program of blanks": ("program", lambda: b"def score" + b" \n" * 10**6 + LOAD, ""),
 }
 READERS: dict[str, Callable[[bytes], object]] = {
+    "suite": lambda raw: outputs_by_board(raw, {"a": "a"}, most=64 * MIB, name="sent"),
     "requirements": lambda raw: parse_requirements(raw.decode()),
     "program": _loads,
     "metric": _metric,
@@ -177,6 +215,7 @@ READERS: dict[str, Callable[[bytes], object]] = {
 ATTACKS = {
     **STANDING,
     **{f"metric: {name}": ("metric", *attack) for name, attack in METRICS.items()},
+    **{f"suite: {name}": ("suite", *attack) for name, attack in SUITES.items()},
     **{f"outputs: {name}": ("outputs", *attack) for name, attack in OUTPUTS.items()},
     **{f"scores: {name}": ("scores", *attack) for name, attack in SCORES.items()},
     "a program writes 64 MiB of numbers": (

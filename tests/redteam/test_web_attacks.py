@@ -6,6 +6,7 @@ site must answer others, and no answer may tell where its files lie.
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import time
@@ -58,6 +59,29 @@ def request(*lines: str, body: bytes = b"") -> bytes:
 def generator(name: str, asker: str = "team") -> Play:
     """A good file under a bad name."""
     return lambda site: played(site.send("generators", b"one\ntwo\nthree\n", name, asker=asker))
+
+
+def metric(**said: Any) -> Play:
+    """A good program of which something hostile is said beside it."""
+    said = {"higher_is_better": True, "needs": [], "training_data": "none", **said}
+    program = b"def score(outputs, references, inputs):\n    return [1.0 for _ in outputs]\n"
+    return lambda site: played(site.send("metrics", program, "mine", file_name="m.py", manifest=json.dumps(said)))
+
+
+def flood(asker: str, method: str, path: str, content: bytes) -> Play:
+    """A document with a hundred thousand mistakes; the answer names some of them."""
+
+    def play(site: Attacked) -> Played:
+        answer = site.ask(asker, method, path, **json_of(content))
+        assert len(answer.content) < 100_000
+        assert answer.json()["mistakes"] >= 50_000
+        return played(answer)
+
+    return play
+
+
+def template(source: str) -> Play:
+    return api("owner", "POST", "/templates/preview", **json_of({"source": source}))
 
 
 def webhook(url: str) -> Play:
@@ -177,6 +201,18 @@ CONNECTIONS: dict[str, tuple[Play, str]] = {
     "a query of nine kilobytes": (page(f"/?a={'a' * 9000}"), "414"),
     "a negative length": (raw(request("POST /login HTTP/1.1", "host: x", "content-length: -1")), "400"),
     "two lengths": (raw(request("POST /login HTTP/1.1", "host: x", "content-length: 1", "content-length: 9")), "400"),
+    "a length and chunks": (
+        raw(
+            request(
+                "GET /boards/harbour HTTP/1.1",
+                "host: x",
+                "content-length: 4",
+                "transfer-encoding: chunked",
+                body=b"0\r\n\r\n" + request("GET /health HTTP/1.1", "host: x"),
+            )
+        ),
+        "400",
+    ),
     "a chunk of no size": (
         raw(request("POST /login HTTP/1.1", "host: x", "transfer-encoding: chunked", body=b"zz\r\n\r\n")),
         "400",
@@ -386,6 +422,57 @@ VALUES: dict[str, tuple[Play, str]] = {
     "the name of a team's submission, in capitals": (generator("SAILOR", "stranger"), "409"),
     "the site's own name": (generator("Ensemble"), "422"),
     "an anonymous name": (generator("Anonymous-7"), "422"),
+    "a time after all times": (settings(b'{"frozen": "9999-12-31T23:59:59-23:59"}'), "422"),
+    "a time before all times": (settings(b'{"frozen": "0001-01-01T00:00:00+23:59"}'), "422"),
+    "a phase after all times": (settings(b'{"phases": [{"name": "a", "opens": "9999-12-31T23:59:59-01:00"}]}'), "422"),
+    "a date after all times": (
+        settings(b'{"about": {"timeline": [{"at": "9999-12-31T23:59:59-01:00", "words": "x"}]}}'),
+        "422",
+    ),
+    "more draws than memory": (settings(b'{"draws": 1' + b"0" * 300 + b"}"), "422"),
+    "more metrics in an ensemble than there are": (settings(b'{"k": 1' + b"0" * 300 + b"}"), "422"),
+    "half a character in a manifest": (metric(training_data="\ud800"), "422"),
+    "half a character in a manifest's list": (metric(languages=["\ud800"]), "422"),
+    "half a character as a manifest's key": (metric(**{"\ud800": 1}), "422"),
+    "half a character deep in a campaign": (
+        api("owner", "POST", "/boards/harbour/campaigns", **json_of({"name": "a", "plan": {"\udfff": ["\ud800"]}})),
+        "422",
+    ),
+    "half a character in plain bytes": (settings(b'{"ranks": "\xed\xa0\x80"}'), "422"),
+    "a program's name that no disk has": (metric(entry="x" * 5000 + ".py"), "422"),
+    "a hundred thousand mistakes of a visitor": (
+        flood("visitor", "POST", "/sign-up/links", b"{" + b",".join(b'"k%d":1' % k for k in range(60_000)) + b"}"),
+        "422",
+    ),
+    "a hundred thousand settings": (
+        flood(
+            "owner", "PATCH", "/boards/harbour/settings", b"{" + b",".join(b'"k%d":1' % k for k in range(60_000)) + b"}"
+        ),
+        "422",
+    ),
+    "a hundred thousand phases": (
+        flood("owner", "PATCH", "/boards/harbour/settings", b'{"phases":[' + b",".join([b"1"] * 100_000) + b"]}"),
+        "422",
+    ),
+    "a template's number of 90,000 digits": (template(f"title = 0x{'f' * 90_000}"), "422"),
+    "a template of 20,000 unknown keys": (template("".join(f"k{k}=1\n" for k in range(20_000))), "422"),
+    "a template of 300 tables of unknown keys": (
+        template(("[[stages]]\n" + "".join(f"k{k}=1\n" for k in range(60))) * 300),
+        "422",
+    ),
+    "a name with a letter of no width": (generator("almanac\u3164"), "422"),
+    "a name with a blank of braille": (generator("almanac\u2800"), "422"),
+    "another's name with a selector": (generator("almanac\ufe0f"), "409"),
+    "another's name with a joiner of graphemes": (generator("al\u034fmanac"), "409"),
+    "another's name in small capitals": (generator("\u1d00lmanac"), "409"),
+    "another's name in Cherokee": (generator("\u13aalmanac"), "409"),
+    "another's name with two letters for one": (generator("alrnanac"), "409"),
+    "a metric that is called people": (
+        lambda site: played(
+            site.send("metrics/scores", b"almanac\ti0\t1\n", "People", higher_is_better="true", training_data="none")
+        ),
+        "422",
+    ),
     "a name that is a statement": (generator("'; drop table accounts; --"), "201"),
 }
 

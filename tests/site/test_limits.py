@@ -188,6 +188,35 @@ def test_a_file_is_bounded_and_one_within_its_bound_is_taken(tmp_path: Path) -> 
     assert "has more than the 500 bytes that are taken" in answered.text
 
 
+#: Every door through which files come in, of boards and suites, for programs and people.
+DOORS = [
+    *(f"/api/v1/boards/small/{part}" for part in ("generators", "metrics", "metrics/scores", "scores")),
+    *(f"/boards/small/submit/{part}" for part in ("generator", "metric", "scores")),
+    *(f"/api/v1/suites/all/{part}" for part in ("generators", "metrics")),
+    *(f"/suites/all/submit/{part}" for part in ("generator", "metric")),
+    "/api/v1/drafts",
+    "/organise/new/folder",
+]
+
+
+def _at_every_door(small: SmallSite, size: int) -> dict[str, int]:
+    """What each door says to a file of this size."""
+    headers = {"authorization": f"Bearer {small.tokens['owner']}"}
+    sent: dict[str, Any] = {"data": {"name": "mine"}, "headers": headers}
+    return {door: small.client.post(door, files={"file": ("sent", b"x" * size)}, **sent).status_code for door in DOORS}
+
+
+def test_no_file_is_taken_where_the_disk_is_nearly_full(tmp_path: Path) -> None:
+    small = limited(tmp_path, f"free_bytes = {2**60}")
+    assert _at_every_door(small, 4) == dict.fromkeys(DOORS, 507)
+
+
+def test_a_file_may_be_larger_than_a_form_wherever_it_comes_in(tmp_path: Path) -> None:
+    small = limited(tmp_path, "form_bytes = 2000\ngenerator_bytes = 4000\nmetric_bytes = 4000")
+    assert 413 not in _at_every_door(small, 3000).values()
+    assert _at_every_door(small, 9000) == dict.fromkeys(DOORS, 413)
+
+
 def test_a_text_that_is_too_long_is_named_with_its_line(tmp_path: Path) -> None:
     small = limited(tmp_path, "text_characters = 300")
     assert small.submit().status_code == 201

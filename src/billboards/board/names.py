@@ -79,18 +79,28 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-#: Letters of other alphabets that are drawn as a Latin one is, and that one: Cyrillic, Greek, a few more, digits.
+#: Letters that are drawn as a Latin one is, each beside that one: of Cyrillic, Greek, Armenian and Cherokee, of
+#: phonetic writing and small capitals, and digits.
 _DRAWN = str.maketrans(
     "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0417"
     "\u0430\u0435\u0455\u0456\u0458\u043e\u0440\u0441\u0443\u0445\u04bb\u0501\u051b\u051d"
     "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
     "\u03bf\u03bd\u03c4\u03b9\u03ba\u03c1\u03c5\u03c7\u03b1"
     "\u04c0\u0585\u0578\u2223|"
+    "\u13aa\u13f4\u13df\u13a0\u13ac\u13c0\u13bb\u13a5\u13ab\u13e6\u13de\u13b7\u13e2\u13a1\u13da\u13a2\u13d9\u13b3\u13c3"
+    "\u1d00\u0299\u1d04\u1d05\u1d07\ua730\u0262\u029c\u026a\u1d0a\u1d0b\u029f\u1d0d\u0274\u1d0f\u1d18\u0280\ua731\u1d1b"
+    "\u1d1c\u1d20\u1d21\u028f\u1d22\u0251\u0261\u0131\u0237\u0269\u028b\u01c0"
     "01",
-    "ABESIJKMHOPCTYX3aesijopcyxhdqwABEZHIKMNOPTYXovtikpuxalonllOl",
+    "ABESIJKMHOPCTYX3aesijopcyxhdqwABEZHIKMNOPTYXovtikpuxalonllABCDEGHiJKLMPRSTVWZabcdefghijklmnoprstuvwyzagijivlOl",
 )
+#: Two letters that are drawn as one.
+_PAIRS = (("rn", "m"), ("vv", "w"))
 #: What has no width of its own, or turns what stands around it.
 _JOINERS = "\u200c\u200d"
+#: What is drawn as nothing at all wherever it stands, although Unicode calls it a letter or a sign.
+_BLANKS = re.compile("[\u115f\u1160\u2800\u3164\uffa0\ufffc]")
+#: Marks that are drawn as nothing, or that choose how the sign before them is drawn.
+_UNSEEN = re.compile("[\u034f\u17b4\u17b5\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
 def deceiving_mistake(name: str) -> str | None:
@@ -98,6 +108,8 @@ def deceiving_mistake(name: str) -> str | None:
     for letter in name:
         if letter not in _JOINERS and unicodedata.category(letter) in ("Cf", "Co", "Cn", "Zl", "Zp"):
             return f"holds the character U+{ord(letter):04X}, which nobody sees or which turns the text around it"
+    if blank := _BLANKS.search(name):
+        return f"holds the character U+{ord(blank[0]):04X}, which nobody sees"
     if name != name.strip():
         return "begins or ends with a blank"
     if {".", ".."} & set(name.split("/")):
@@ -113,9 +125,12 @@ def look_alike(name: str, other: str) -> bool:
 @lru_cache(maxsize=2**14)
 def _drawn(name: str) -> str:
     """A name as the eye sees it: letters of other alphabets and other forms as the plain letters they look like."""
-    plain = unicodedata.normalize("NFKC", name).translate({ord(letter): None for letter in _JOINERS})
-    drawn = plain.translate(_DRAWN).replace("I", "l")
-    return re.sub(r"[\s_-]+", "-", unicodedata.normalize("NFKC", drawn).casefold())
+    seen = _UNSEEN.sub("", name).translate({ord(letter): None for letter in _JOINERS})
+    drawn = unicodedata.normalize("NFKC", seen).translate(_DRAWN).replace("I", "l")
+    drawn = re.sub(r"[\s_-]+", "-", unicodedata.normalize("NFKC", drawn).casefold())
+    for pair, letter in _PAIRS:
+        drawn = drawn.replace(pair, letter)
+    return drawn
 
 
 def folder_order(name: str) -> str:

@@ -24,14 +24,21 @@ def mistakes(
     what: what messages call the table
     also: keys that it may have beside the model's
     """
-    messages: dict[str, str] = {}
+    details: dict[str, ErrorDetails] = {}
     for detail in error.errors(include_url=False):
-        key = str(detail["loc"][0])
+        # A name that is no text, with half a character in it, has no place.
+        key = str((detail["loc"] or ("a name",))[0])
         if detail["type"] == "extra_forbidden":
-            messages[key] = str(UnknownName(f"key of {what}", key, (*model.model_fields, *also)))
+            details[key] = detail
         else:
-            messages.setdefault(key, _message(detail, model.model_fields[key].description, table, key))
-    yield from (f"{key}: {message}" for key, message in messages.items())
+            details.setdefault(key, detail)
+    # One by one as they are asked for: looking for names like an unknown one takes long, and there may be many.
+    for key, detail in details.items():
+        if detail["type"] == "extra_forbidden":
+            yield f"{key}: {UnknownName(f'key of {what}', key, (*model.model_fields, *also))}"
+        else:
+            field = model.model_fields.get(key)
+            yield f"{key}: {_message(detail, None if field is None else field.description, table, key)}"
 
 
 def _message(detail: ErrorDetails, wanted: str | None, table: Mapping[str, Any], key: str) -> str:

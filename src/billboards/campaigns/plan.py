@@ -121,7 +121,7 @@ def read_plan(document: Mapping[str, Any]) -> CampaignPlan:
         plan = _checker().validate_python(dict(document))
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
-        raise _mistake(str(detail["loc"][0]), detail["type"], document) from error
+        raise _mistake(str((detail["loc"] or ("a name",))[0]), detail["type"], document) from error
     check_plan(plan)
     return plan
 

@@ -37,6 +37,8 @@ from billboards.reading import Problems, shown, toml_document
 FOLDER = "standard_templates"
 #: Bytes; the longest of the shipped templates has less than a fiftieth of it.
 LARGEST = 200_000
+#: How many mistakes of one template are named.
+LISTED = 100
 #: How much of a file's name is repeated in messages.
 _LONGEST_NAME = 80
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -86,7 +88,11 @@ def read_template(text: str, where: str) -> tuple[Template | None, tuple[Problem
     except tomllib.TOMLDecodeError as error:
         return None, (Problem(where, None, f"is no TOML: {error}"),)
     reading = _Reading(document, where, Problems())
-    template = reading.template()
+    try:
+        template = reading.template()
+    except _Enough:
+        template = None
+        reading.problems.error(where, None, f"has more than {LISTED} mistakes; mend those listed and check again")
     return (None if reading.problems.errors else template), tuple(reading.problems)
 
 
@@ -190,6 +196,10 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+class _Enough(Exception):
+    """Of more mistakes nobody would read."""
+
+
 @dataclass(frozen=True)
 class _Reading:
     """One file being read."""
@@ -199,12 +209,17 @@ class _Reading:
     problems: Problems
 
     def say(self, key: str, message: str) -> None:
-        self.problems.error(self.where, None, f"{key}: {message}")
+        self._add(f"{key}: {message}")
+
+    def _add(self, message: str) -> None:
+        if len(self.problems) >= LISTED:
+            raise _Enough
+        self.problems.error(self.where, None, message)
 
     def template(self) -> Template | None:
         for key in self.document:
             if key not in KEYS[""]:
-                self.problems.error(self.where, None, str(UnknownName("key in the file", key, KEYS[""])))
+                self._add(str(UnknownName("key in the file", key, KEYS[""])))
         head = self._part(_Head, {key: self.document[key] for key in _Head.model_fields if key in self.document}, "")
         questions = self._questions()
         stages = self._stages(questions)
@@ -242,7 +257,7 @@ class _Reading:
             return model.model_validate(table)
         except ValidationError as error:
             for message in mistakes(error, model, table, what or where, also=also):
-                self.problems.error(self.where, None, f"{where}: {message}" if where else message)
+                self._add(f"{where}: {message}" if where else message)
             return None
 
     def _tables(self, key: str, *, needed: bool = True) -> list[Mapping[str, Any]]:

@@ -72,6 +72,15 @@ _GATEWAYS = tuple(
 )
 
 
+#: Of no host of the public network, whatever Python's release calls them: protocols' own addresses, relays of 6to4,
+#: documentation, and a cloud's own service, which has a public address that only its machines reach.
+_RESERVED = tuple(
+    map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "3fff::/20", "168.63.129.16/32"))
+)
+#: How the lower half of an address begins that ISATAP makes of one of IPv4, a private or a global one.
+_ISATAP = (0x00005EFE, 0x02005EFE)
+
+
 def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """Whether an address is one host's of the public network.
 
@@ -80,8 +89,12 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """
     if address.is_multicast or address.is_reserved or address.is_unspecified or not address.is_global:
         return False
+    if any(address in network for network in _RESERVED if network.version == address.version):
+        return False
     if isinstance(address, ipaddress.IPv4Address):
         return True
+    if int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
+        return False
     return not address.is_site_local and not any(address in network for network in _GATEWAYS)
 
 

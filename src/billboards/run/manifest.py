@@ -184,8 +184,8 @@ def manifest_from(
     """The manifest that these values make for a folder; `where` names their source in messages, `lines` their lines."""
     declared, problems = _read_declared(values, where, lines or {})
     entry = str(values.get("entry") or _default_entry(folder))
-    if not (folder / entry).is_file() or (folder / entry).is_symlink():
-        problems.append(Problem(entry, None, f"is not there; a metric is a folder with {SHELL} or {PYTHON}"))
+    if not _is_plain_file(folder / entry):
+        problems.append(Problem(entry[:LISTED], None, f"is not there; a metric is a folder with {SHELL} or {PYTHON}"))
     if problems or declared is None:
         raise InvalidSubmission(problems)
     requirements = _short_text(folder / REQUIREMENTS, LARGEST_REQUIREMENTS) if (folder / REQUIREMENTS).is_file() else ""
@@ -225,7 +225,8 @@ def _worded(mistakes: list[ErrorDetails]) -> Iterator[tuple[str, str]]:
     """Each key with what is wrong with it, once."""
     seen = set()
     for mistake in mistakes:
-        key = str(mistake["loc"][0])
+        # A name that is no text, with half a character in it, has no place.
+        key = str((mistake["loc"] or ("a name",))[0])
         if key in seen:
             continue
         seen.add(key)
@@ -245,6 +246,14 @@ def _default_entry(folder: Path) -> str:
         return SHELL
     files = sorted(path.name for path in folder.glob("*.py"))
     return files[0] if len(files) == 1 else PYTHON
+
+
+def _is_plain_file(path: Path) -> bool:
+    try:
+        return path.is_file() and not path.is_symlink()
+    except OSError:
+        # A name that is longer than any file's.
+        return False
 
 
 def _short_text(path: Path, most: int) -> str:

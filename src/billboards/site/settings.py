@@ -26,13 +26,17 @@ from billboards.analyses.ensemble import Method
 from billboards.board import ReferenceFree
 from billboards.board.trust import DoubtKind, Flagged, TrustRules
 from billboards.errors import InvalidInput, InvalidSettings, Refused
-from billboards.reading import toml_document
+from billboards.reading import shown, toml_document
 from billboards.site.colours import contrast_mistake
 from billboards.stats.significance import Sides
 
 FILE = "site.toml"
 MAIL_PASSWORD, OIDC_SECRET = "BILLBOARDS_MAIL_PASSWORD", "BILLBOARDS_OIDC_SECRET"
 METRICS_TOKEN = "BILLBOARDS_METRICS_TOKEN"
+#: The most draws of a ranking, and metrics of an ensemble: of more no machine has the memory.
+MOST_DRAWS, MOST_METRICS = 10**6, 1000
+#: How many mistakes of one document are named.
+LISTED = 100
 #: Where a site's database is, before what site.toml says: an address may hold a password.
 DATABASE = "BILLBOARDS_DATABASE"
 
@@ -50,7 +54,11 @@ def read_moment(value: object) -> float:
         time = None
     if time is None:
         raise PydanticCustomError("moment", "must be a time, as in 2026-05-01T12:00Z")
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    try:
+        # On the day before the first and after the last there is a time elsewhere, but none in UTC.
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).timestamp()
+    except OverflowError:
+        raise PydanticCustomError("moment", "must be a time of the years 1 to 9999 in UTC") from None
 
 
 def _read_days(value: object) -> int:
@@ -252,7 +260,7 @@ class BoardSettings(_Settings):
         title="Frozen since",
         description="nothing comes in or goes from then on; what was taken before is still scored (UTC)",
     )
-    k: AtLeastOne = Field(
+    k: Annotated[int, Field(ge=1, le=MOST_METRICS)] = Field(
         default=3, title="Metrics in the ensemble (k)", description="the most metrics that an ensemble uses"
     )
     method: Method = Field(
@@ -275,7 +283,7 @@ class BoardSettings(_Settings):
         title="Metrics without references",
         description="diagnostic: they are shown and never rank alone; ranks: they may; empty is what the folder says",
     )
-    draws: NotNegative = Field(
+    draws: Annotated[int, Field(ge=0, le=MOST_DRAWS)] = Field(
         default=1000, title="Draws", description="samples that intervals and tests rest on; more take longer"
     )
     seed: NotNegative = Field(
@@ -681,8 +689,10 @@ def _read(kind: type[S], document: Mapping[str, Any], where: str, context: dict[
         return kind.model_validate(dict(document), context=context)
     except ValidationError as error:
         mistakes = error.errors()
-        places = [_plain_place(details["loc"]) for details in mistakes]
-        raise InvalidSettings(where, [_mistake(kind, details) for details in mistakes], places) from error
+        named = mistakes[:LISTED]
+        places = [_plain_place(details["loc"]) for details in named]
+        words = [_mistake(kind, details) for details in named]
+        raise InvalidSettings(where, words, places, mistakes=len(mistakes)) from error
 
 
 def _plain_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -726,7 +736,7 @@ def _mistake(kind: type[_Settings], details: ErrorDetails) -> str:
     if isinstance(key, int):
         place, key = _place(tables[:-1]), f"{tables[-1]} {key + 1}"
     asked = _ASKED.get(details["type"], details["msg"]).format(**details.get("ctx", {}))
-    return f"{place}{key} {asked}; found {details['input']!r}"
+    return f"{place}{key} {asked}; found {shown(details['input'])}"
 
 
 def _place(tables: list[int | str]) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 
 from billboards.errors import InvalidInput, MissingPart, OtherSchema, StoreAway, StoreFailed
 from billboards.site.database.schema import REVISION
@@ -31,6 +31,10 @@ PATIENCE = 60
 #: The advisory lock that PostgreSQL's writers take, and with a second number those of one board or team; any number
 #: that nobody else uses on the same database.
 WRITE_LOCK = 4_112_021
+
+
+class UnfitValue(StoreFailed, InvalidInput):
+    """A value that no database takes: a mistake of whoever sent it, and for a worker's job a reason to be given up."""
 
 
 class Database:
@@ -129,6 +133,9 @@ class Database:
             yield
         except IntegrityError:
             raise
+        except DataError as error:
+            # A NUL in a text, a number beyond all: somebody sent it, and the server is well.
+            raise UnfitValue(f"a value can't be kept: {error.orig}; send another") from error
         except DBAPIError as error:
             passes = isinstance(error, OperationalError) or error.connection_invalidated
             kind = StoreAway if passes else StoreFailed

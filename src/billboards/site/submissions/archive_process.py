@@ -25,14 +25,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from billboards.errors import InvalidSubmission, Problem, StoreAway
-from billboards.site.submissions.archives import folder_manifest, unpack_metric
+from billboards.errors import InvalidInput, InvalidSubmission, Problem, StoreAway
+from billboards.site.submissions.archives import LONGEST, folder_manifest, unpack_metric, write_files
 
 #: Bytes of memory that reading an archive may take beside twice its own size.
 MEMORY = 2**30
 #: Seconds that reading an archive may take, and bytes of it for each of which one more is allowed.
 SECONDS, BYTES_PER_SECOND = 60, 4 * 2**20
-ARCHIVE, ASKED = "archive", "asked.json"
+ARCHIVE, ASKED, FILES = "archive", "asked.json", "files"
 #: The longest answer: a hundred mistakes and their names.
 LONGEST_ANSWER = 2**20
 
@@ -54,19 +54,39 @@ def declared_in(
     `manifest` and `name` are what was said beside an archive without a `metric.toml`; it may unpack to `most` bytes.
     """
     with tempfile.TemporaryDirectory() as work:
-        try:
-            (Path(work) / ARCHIVE).write_bytes(raw)
-            asked = {"file_name": file_name, "manifest": None if manifest is None else dict(manifest), "name": name}
-            (Path(work) / ASKED).write_text(json.dumps({**asked, "most": most}), "utf-8")
-        except OSError as error:
-            raise StoreAway(f"the archive can't be looked at: {error.strerror or error}; free some space") from error
-        answer = _HELPER.ask(work, seconds=_seconds(len(raw)))
+        asked = {"file_name": file_name, "manifest": None if manifest is None else dict(manifest), "name": name}
+        answer = _asked(Path(work), raw, {**asked, "most": most})
     if answer is None:
         why = "takes more memory or time to read than any metric needs; pack it again as a plain zip"
         raise InvalidSubmission([Problem(file_name, None, why)])
     if "problems" in answer:
         raise InvalidSubmission([Problem(**problem) for problem in answer["problems"]])
     return Declared(**answer)
+
+
+def files_in(raw: bytes, *, file_name: str, most: int, most_files: int) -> list[tuple[str, bytes]]:
+    """The files of a zip archive with what it calls them: so many bytes and files at most."""
+    with tempfile.TemporaryDirectory() as work:
+        (Path(work) / FILES).mkdir()
+        answer = _asked(Path(work), raw, {"file_name": file_name, "most": most, "most_files": most_files})
+        if answer is None:
+            why = "takes more memory or time to read than outputs need; pack it again as a plain zip"
+            raise InvalidInput(f"{file_name}: {why}")
+        if "problems" in answer:
+            raise InvalidSubmission([Problem(**problem) for problem in answer["problems"]])
+        if "refused" in answer:
+            raise InvalidInput(answer["refused"])
+        return [(name, (Path(work) / FILES / str(k)).read_bytes()) for k, name in enumerate(answer["names"])]
+
+
+def _asked(work: Path, raw: bytes, asked: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a child of the helper answers about an archive; None where it broke or took too long."""
+    try:
+        (work / ARCHIVE).write_bytes(raw)
+        (work / ASKED).write_text(json.dumps(dict(asked)), "utf-8")
+    except OSError as error:
+        raise StoreAway(f"the archive can't be looked at: {error.strerror or error}; free some space") from error
+    return _HELPER.ask(str(work), seconds=_seconds(len(raw)))
 
 
 def _seconds(size: int) -> int:
@@ -161,7 +181,8 @@ def _answer(work: Path, answering: int) -> None:
     _limit((work / ARCHIVE).stat().st_size)
     asked = json.loads((work / ASKED).read_text("utf-8"))
     with suppress(MemoryError), os.fdopen(answering, "wb") as file:
-        file.write(json.dumps(_read(work, **asked)).encode())
+        read = _read_files if "most_files" in asked else _read
+        file.write(json.dumps(read(work, **asked)).encode())
 
 
 def _limit(size: int) -> None:
@@ -179,9 +200,24 @@ def _read(
         unpack_metric((work / ARCHIVE).read_bytes(), work / "metric", name=file_name, most=most)
         declared = folder_manifest(work / "metric", manifest, name, file_name)
     except InvalidSubmission as error:
-        fields = ("path", "line", "message", "severity")
-        return {"problems": [{field: getattr(problem, field) for field in fields} for problem in error.problems]}
+        return _problems(error)
     return {"name": declared.card.name, "trained_on_this_board": declared.trained_on_this_board, "gpu": declared.gpu}
+
+
+def _read_files(work: Path, *, file_name: str, most: int, most_files: int) -> dict[str, Any]:
+    try:
+        raw = (work / ARCHIVE).read_bytes()
+        names = write_files(raw, work / FILES, most=most, most_files=most_files, name=file_name)
+    except InvalidSubmission as error:
+        return _problems(error)
+    except InvalidInput as error:
+        return {"refused": str(error)}
+    return {"names": [name[-LONGEST:] for name in names]}
+
+
+def _problems(error: InvalidSubmission) -> dict[str, Any]:
+    fields = ("path", "line", "message", "severity")
+    return {"problems": [{field: getattr(problem, field) for field in fields} for problem in error.problems]}
 
 
 if __name__ == "__main__":

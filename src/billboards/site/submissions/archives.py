@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from billboards.board.names import folded
-from billboards.errors import InvalidSubmission, Problem
+from billboards.errors import BillboardsError, InvalidInput, InvalidSubmission, Problem
 from billboards.run.manifest import Manifest, manifest_from, read_manifest
 
 #: Unpacked, a metric may have this many files and be this many times as large as its archive, or this large anyway.
@@ -90,6 +90,43 @@ def unpack_folder(raw: bytes, target: Path, *, name: str, most: int) -> None:
     if not (zipfile.is_zipfile(io.BytesIO(raw)) or _is_tar(raw)):
         raise _refused(name, "is neither a zip nor a tar archive; pack the folder as one of these")
     unpack_metric(raw, target, name=name, most=most)
+
+
+def write_files(raw: bytes, target: Path, *, most: int, most_files: int, name: str) -> list[str]:
+    """Write the files of a zip archive into a folder, called 0, 1, …; returns what the archive calls them.
+
+    No path in the archive leads anywhere. What systems add by themselves is left out.
+    """
+    try:
+        if zipfile.is_zipfile(io.BytesIO(raw)):
+            _check_directory(raw, name)
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            entries = [
+                entry for entry in archive.infolist() if not entry.is_dir() and not _is_of_system(entry.filename)
+            ]
+            if len(entries) > most_files:
+                raise InvalidInput(f"{name}: holds {len(entries):,} files; at most {most_files:,} are taken")
+            left = most
+            for number, entry in enumerate(entries):
+                with archive.open(entry) as file:
+                    content = file.read(left + 1)
+                left -= len(content)
+                if left < 0:
+                    raise InvalidInput(f"{name}: holds more than {most:,} bytes of outputs; at most as many are taken")
+                (target / str(number)).write_bytes(content)
+    except (*_DAMAGED, RuntimeError, OSError) as error:
+        if isinstance(error, BillboardsError):
+            raise
+        raise InvalidInput(
+            f"{name}: is no zip archive that can be read ({error}); send one with a file of outputs for each board"
+        ) from error
+    return [entry.filename for entry in entries]
+
+
+def _is_of_system(path: str) -> bool:
+    """Whether a file is one that systems put into archives by themselves."""
+    parts = PurePosixPath(path).parts
+    return any(part.startswith((".", "__MACOSX")) for part in parts)
 
 
 def _unpack(raw: bytes, target: Path, name: str, most: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -11,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from billboards.board.added_scores import read_needs
 from billboards.errors import InvalidInput
+from billboards.reading import json_value, refuse_half_characters
 from billboards.site.accounts.access import Viewer, may
 from billboards.site.accounts.permissions import Permission, SubmissionPermission, site_of
 from billboards.site.boards.live import live_board
@@ -441,9 +441,10 @@ def read_manifest_text(text: str | None) -> dict[str, Any] | None:
     if not text:
         return None
     try:
-        manifest = json.loads(text)
+        manifest = json_value(text)
+        refuse_half_characters(manifest)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"manifest is no JSON: {error}") from error
+        raise InvalidInput(f"manifest is no JSON that can be used: {error}") from error
     if not isinstance(manifest, dict):
         raise InvalidInput("manifest must be a JSON object with the keys of metric.toml")
     return manifest

@@ -790,6 +790,13 @@ def check_size(raw: bytes, most: int, name: str) -> None:
         raise TooLarge([Problem(name, None, f"has more than the {most:,} bytes that are taken; send a smaller one")])
 
 
+#: What a board calls something of its own: `by = "people"` is no metric.
+OWN_NAMES: Mapping[Kind, tuple[str, ...]] = {
+    "generator": (ENSEMBLE, "human"),
+    "metric": (ENSEMBLE, "human", PEOPLE),
+}
+
+
 def _check_name(board: Board, kind: Kind, name: str) -> None:
     """A name must be one, and nobody's on the board: it would be taken for another row, reference or metric."""
     if wrong := generator_name_mistake(name):
@@ -798,7 +805,7 @@ def _check_name(board: Board, kind: Kind, name: str) -> None:
         raise InvalidInput(f"the name {name[:80]!r} {wrong}; choose another")
     if len(name) > 100:
         raise InvalidInput(f"the name {name[:80]!r}… is too long; use at most 100 characters")
-    if name.casefold().startswith("anonymous-") or any(look_alike(name, own) for own in ("ensemble", "human")):
+    if name.casefold().startswith("anonymous-") or any(look_alike(name, own) for own in OWN_NAMES[kind]):
         raise InvalidInput(f"the name {name} is the site's own; choose another")
     if kind == "metric" and set(name) & set("|(),"):
         raise InvalidInput(f"the name {name} holds one of | ( ) , which signatures use; choose another")

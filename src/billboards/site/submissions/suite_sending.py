@@ -7,21 +7,19 @@ checked, scored, withdrawn by itself. They have a word in common, so that an ano
 
 from __future__ import annotations
 
-import io
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from billboards.analyses.suite.results import Suite
-from billboards.errors import BillboardsError, InvalidInput, InvalidSubmission, Problem, Refused, UnknownName
+from billboards.errors import InvalidInput, InvalidSubmission, Problem, Refused, UnknownName
 from billboards.site.accounts.access import VISITOR, Viewer, require
 from billboards.site.boards.live_suites import missing_boards, registered_boards
 from billboards.site.boards.suites import site_suites
 from billboards.site.database.ids import new_id
 from billboards.site.site import Site
+from billboards.site.submissions.archive_process import files_in
 from billboards.site.submissions.records import SENT, SUITE, Entry
 from billboards.site.submissions.sending import (
     Ready,
@@ -163,60 +161,24 @@ def _together(suite: str, ready: Sequence[Ready]) -> list[Ready]:
 def outputs_by_board(
     archive: bytes, labels: Mapping[str, str], *, most: int, name: str
 ) -> dict[str, tuple[str, bytes]]:
-    """The file of each board in a zip archive, by the board's name; raises with all that is missing or too much.
-
-    Nothing is unpacked to disk: no path in an archive leads anywhere.
-    """
-    try:
-        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-            return _by_board(opened, labels, most, name)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
-        if isinstance(error, BillboardsError):
-            raise
-        raise InvalidInput(
-            f"{name}: is no zip archive that can be read ({error}); send one with a file of outputs for each board"
-        ) from error
-
-
-def _by_board(opened: zipfile.ZipFile, labels: Mapping[str, str], most: int, name: str) -> dict[str, tuple[str, bytes]]:
-    entries = [entry for entry in opened.infolist() if not entry.is_dir() and not _is_of_system(entry.filename)]
-    if len(entries) > len(labels) + MOST_BESIDE:
-        raise InvalidInput(f"{name}: holds {len(entries):,} files; send one for each of the {len(labels)} boards")
+    """The file of each board in a zip archive, by the board's name; raises with all that is missing or too much."""
     files: dict[str, tuple[str, bytes]] = {}
     problems = []
-    for entry in entries:
-        board = _board_of(PurePosixPath(entry.filename).name, labels)
+    for inside, raw in files_in(archive, file_name=name, most=most, most_files=len(labels) + MOST_BESIDE):
+        board = _board_of(PurePosixPath(inside).name, labels)
         if board is None:
             names = ", ".join(f"{each}.jsonl" for each in labels)
-            problems.append(
-                Problem(entry.filename[:200], None, f"is named like no board of the suite; there are {names}")
-            )
+            problems.append(Problem(inside, None, f"is named like no board of the suite; there are {names}"))
         elif board in files:
-            problems.append(Problem(entry.filename[:200], None, f"is a second file for board {board}; send one"))
+            problems.append(Problem(inside, None, f"is a second file for board {board}; send one"))
         else:
-            raw = _content(opened, entry, most - sum(len(content) for _, content in files.values()))
-            if raw is None:
-                raise InvalidInput(f"{name}: holds more than {most:,} bytes of outputs; at most as many are taken")
-            files[board] = (entry.filename[:200], raw)
+            files[board] = (inside, raw)
     for board in labels:
         if board not in files:
             problems.append(Problem(name, None, f"has no outputs for board {board}; add a file {board}.jsonl or .txt"))
     if problems:
         raise InvalidSubmission(problems)
     return files
-
-
-def _content(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes | None:
-    """A file of an archive; None where it is too large, whatever the archive says of its size."""
-    with opened.open(entry) as file:
-        raw = file.read(most + 1)
-    return raw if len(raw) <= most else None
-
-
-def _is_of_system(path: str) -> bool:
-    """Whether a file is one that systems put into archives by themselves."""
-    parts = PurePosixPath(path).parts
-    return any(part.startswith((".", "__MACOSX")) for part in parts)
 
 
 def _board_of(file: str, labels: Mapping[str, str]) -> str | None:

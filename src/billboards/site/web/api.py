@@ -1,4 +1,4 @@
-"""What all routes of the HTTP interface share: one prefix, tagged answers, and long lists in pages.
+"""What all routes of the HTTP interface share: one prefix, texts that are texts, tagged answers, long lists in pages.
 
 An answer that a program has already is not sent again: each carries a digest of its bytes as its ETag. Of a long list
 at most `limit` items are sent, with a cursor that leads to the next ones. A cursor says where the last page ended, not
@@ -21,6 +21,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from billboards.errors import InvalidInput
+from billboards.reading import json_value, refuse_half_characters
 
 PREFIX = "/api/v1"
 
@@ -31,12 +32,17 @@ def tagged_router(about: str) -> APIRouter:
 
 
 class TaggedRoute(APIRoute):
-    """A route whose answers to GET have an ETag, and are 304 for who names it in If-None-Match."""
+    """A route whose answers to GET have an ETag, and are 304 for who names it in If-None-Match.
+
+    A JSON document with half of a character anywhere is refused before it is looked at.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
 
         async def tagged(request: Request) -> Response:
+            if "json" in request.headers.get("content-type", ""):
+                check_characters(await request.body())
             response = await answer(request)
             body = getattr(response, "body", None)
             if request.method != "GET" or response.status_code != 200 or body is None:
@@ -56,6 +62,21 @@ class TaggedRoute(APIRoute):
             return response
 
         return tagged
+
+
+def check_characters(raw: bytes) -> None:
+    """Refuse JSON that holds half of a character; what is no JSON at all is for its reader to refuse."""
+    # All others are plain, which costs one look at the bytes.
+    if raw.isascii() and b"\\u" not in raw:
+        return
+    try:
+        value = json_value(raw)
+    except ValueError:
+        return
+    try:
+        refuse_half_characters(value)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"the document can't be used: {error}") from error
 
 
 Item = TypeVar("Item")

@@ -40,6 +40,8 @@ log = logging.getLogger("billboards.site.web")
 
 #: Errors that hold every mistake there is.
 WITH_PROBLEMS = (InvalidBoard, InvalidSettings, InvalidSubmission, InvalidTemplate)
+#: How many mistakes of one request are named, and the characters of the longest place of one.
+LISTED, LONGEST = 100, 500
 #: What is said of the server's own mistakes.
 MISTAKE = "The server made a mistake. Try again in a moment."
 #: Seconds after which a disk or database that refused may be asked again.
@@ -81,7 +83,7 @@ def status_of(error: BillboardsError, *, visitor: bool) -> int:
 def mistakes_of(error: BillboardsError) -> int | None:
     """How many mistakes there are, with those of a long file that are only counted; None where none is listed."""
     if isinstance(error, InvalidSettings):
-        return len(error.problems)
+        return error.mistakes
     if isinstance(error, InvalidBoard | InvalidSubmission | InvalidTemplate):
         return count_problems(error.problems)
     return None
@@ -102,7 +104,7 @@ async def answer_error(request: Request, error: Exception) -> Response:
     response = answer(
         request, status, public_words(request, error, status), problems_of(error), mistakes=mistakes_of(error)
     )
-    if isinstance(error, StoreFailed):
+    if isinstance(error, StoreFailed) and status >= 500:
         response.headers["retry-after"] = RETRY
     return response
 
@@ -131,8 +133,10 @@ async def answer_http(request: Request, error: Exception) -> Response:
 async def answer_validation(request: Request, error: Exception) -> Response:
     """What was sent to the API does not fit its description; every place is named."""
     assert isinstance(error, RequestValidationError)
-    problems = [f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in error.errors()]
-    return answer(request, 422, "the request does not fit the API's description", problems)
+    mistakes = error.errors()
+    problems = [f"{'.'.join(map(str, mistake['loc']))[:LONGEST]}: {mistake['msg']}" for mistake in mistakes[:LISTED]]
+    words = "the request does not fit the API's description"
+    return answer(request, 422, words, problems, mistakes=len(mistakes))
 
 
 async def answer_unforeseen(request: Request, error: Exception) -> Response:

@@ -40,7 +40,8 @@ BACK = 2
 
 #: Where files are sent to; everywhere else a body is a form or a JSON document.
 _UPLOADS = re.compile(
-    r"/(boards|suites)/[^/]+/submit/(generator|metric)|/api/v1/(boards|suites)/[^/]+/(generators|metrics)"
+    r"/(boards|suites)/[^/]+/submit/(generator|metric|scores)"
+    r"|/api/v1/(boards|suites)/[^/]+/(generators|metrics|metrics/scores|scores)"
     r"|/organise/new/[a-z]+|/api/v1/drafts"
 )
 
@@ -132,6 +133,8 @@ class Limits:
                 await (self._hand_on if _brings_body(scope) else self.app)(scope, receive, send)
         except _NotNow as refusal:
             response = answer(Request(scope), refusal.status, str(refusal), [])
+            if refusal.closes:
+                response.headers["connection"] = "close"
             if refusal.seconds is not None:
                 response.headers["retry-after"] = str(math.ceil(refusal.seconds))
             await response(scope, receive, send)
@@ -145,6 +148,9 @@ class Limits:
             seconds = rate.wait(asker, self.clock())
             if seconds > 0:
                 raise _NotNow(429, "Too many requests from this address; wait a moment and try again.", seconds)
+        if {name for name, _ in scope["headers"]} >= _BODY:
+            # Of a request that says its length in two ways, a proxy may have read less or more than this server.
+            raise _NotNow(400, "A request has a length or comes in chunks, not both.", closes=True)
         if _brings_body(scope) and _stated(scope) > self._most(scope):
             raise self._too_large(scope)
         if scope["method"] not in SAFE and _UPLOADS.fullmatch(scope["path"]) and not self._has_room(_stated(scope)):
@@ -245,8 +251,8 @@ class _Ended(Exception):
 
 
 class _NotNow(Exception):
-    """A request that is refused here, and after how many seconds it may come back."""
+    """A request that is refused here, after how many seconds it may come back, and whether its connection ends."""
 
-    def __init__(self, status: int, words: str, seconds: float | None = None) -> None:
+    def __init__(self, status: int, words: str, seconds: float | None = None, *, closes: bool = False) -> None:
         super().__init__(words)
-        self.status, self.seconds = status, seconds
+        self.status, self.seconds, self.closes = status, seconds, closes

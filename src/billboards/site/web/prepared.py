@@ -35,6 +35,9 @@ class Prepared:
 
     def generation(self, board: str) -> int | None:
         """A board's generation, or None where there is none of that name."""
+        if "\0" in board:
+            # PostgreSQL takes it in no text, so no board is called so; asking would cost the connection.
+            return None
         row = self._ask(self._of_board, {"board": board})
         return None if row is None or row[0] is None else int(row[0])
 
@@ -53,11 +56,11 @@ class Prepared:
             return self._asked(statement, values)
         except self._mistakes:
             # The server may have been started again since; a new connection tells.
-            self._local.connection = None
+            self._drop()
         try:
             return self._asked(statement, values)
         except (self._mistakes, DBAPIError) as error:
-            self._local.connection = None
+            self._drop()
             raise StoreFailed(
                 f"{self._database.shown}: can't be read: {error}; see that it is there and whole"
             ) from error
@@ -72,6 +75,12 @@ class Prepared:
             # Elsewhere the driver has begun a transaction, in which nothing new would ever be seen.
             connection.rollback()
         return row
+
+    def _drop(self) -> None:
+        """Close this thread's connection, which may be broken; the next question opens another."""
+        connection, self._local.connection = getattr(self._local, "connection", None), None
+        if connection is not None:
+            connection.invalidate()
 
     def _connection(self) -> Any:
         if getattr(self._local, "connection", None) is None:
