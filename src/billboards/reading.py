@@ -7,7 +7,8 @@ each is added to `Problems` with its file and line.
 
 Tables have named columns and come as CSV, TSV, JSON lines or Parquet. CSV and TSV are read as Python's csv module
 defines them: a cell that begins with a quotation mark ends with one, and may hold delimiters and line ends. A row that
-is wider or narrower than the header is refused, never padded.
+is wider or narrower than the header is refused, never padded. A CSV file whose first line has semicolons and no comma
+is separated by semicolons.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ BINARY_START = 8192
 BOM = b"\xef\xbb\xbf"
 _CONTROLS = bytes(sorted({*range(32), 127} - set(b"\t\n\v\f\r\x1b")))
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
+#: What spreadsheets write between the cells of a .csv file where the comma is in their numbers.
+SEMICOLON = ";"
+SPREADSHEETS = (".xlsx", ".xls", ".ods")
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
 Row = tuple[int, Mapping[str, Any]]
@@ -389,9 +393,10 @@ def read_table(path: Path, problems: Problems, *, numbered: bool = False) -> Tab
     if suffix in PARQUET:
         return _parquet(path)
     endings = ", ".join((*DELIMITERS, *JSON_LINES, *PARQUET))
-    raise ImportRefused(
-        f"{path}: a table's name must end in one of {endings}; plain text files are for `billboards import text`"
-    )
+    hint = "plain text files are for `billboards import text`"
+    if suffix in SPREADSHEETS:
+        hint = "save the sheet as CSV in UTF-8"
+    raise ImportRefused(f"{path}: a table's name must end in one of {endings}; {hint}")
 
 
 def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -> Table:
@@ -399,12 +404,18 @@ def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -
     _check_encoding(raw, path)
     records = _records(raw, delimiter, str(path), problems)
     _, header = next(records, (1, []))
+    notes = list[str]()
+    if lacks_line_end(raw):
+        notes.append(f"{path}: the last line has no line end; make sure that the file is complete")
+    if len(header) == 1 and SEMICOLON in header[0]:
+        records = _records(raw, SEMICOLON, str(path), problems)
+        _, header = next(records, (1, []))
+        notes.append(f"{path}: its columns are separated by semicolons")
     if len(set(header)) < len(header) or not header or not all(name.strip() for name in header[numbered:]):
         problems.error(str(path), 1, f"columns must have names, all different; found {shown(header)}")
     refuse_errors(problems)
-    note = f"{path}: the last line has no line end; make sure that the file is complete"
     rows = _named_rows(records, header, str(path), problems)
-    return Table(path=str(path), columns=tuple(header), rows=rows, notes=(note,) if lacks_line_end(raw) else ())
+    return Table(path=str(path), columns=tuple(header), rows=rows, notes=tuple(notes))
 
 
 def _named_rows(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import re
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ WORTH_SQUEEZING = 512
 SQUEEZABLE = ("text/", "image/svg", "application/json", "application/x-ndjson")
 
 VARY = "accept-encoding, cookie, authorization"
+#: The start of a message that begins with a word, not with a name such as `a.csv`, `chrF` or `row_1`.
+_PLAIN_WORD = re.compile(r"[^\W\d_A-Z]+(?:['’][a-z]+)?(?=[\s,;:?!)]|\.?$)")
 
 Head = tuple[tuple[str, str], ...]
 
@@ -151,7 +154,7 @@ def environment() -> Environment:
         "head_lines": head_lines,
         "clip": clipped,
         "linked": linked,
-        "capitalize_first": lambda text: text[:1].upper() + text[1:],
+        "capitalize_first": capitalize_first,
         "moment": moment,
         "stamp": stamp,
         "few": few,
@@ -166,6 +169,11 @@ def environment() -> Environment:
         "t": words_of(LANGUAGES[0]),
     }
     return made
+
+
+def capitalize_first(text: str) -> str:
+    """A message as a sentence: with a capital, unless it begins with a name, such as a file's or a metric's."""
+    return text[:1].upper() + text[1:] if _PLAIN_WORD.match(text) else text
 
 
 def linked(text: str) -> Markup:
