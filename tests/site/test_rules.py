@@ -272,6 +272,8 @@ def test_every_change_of_settings_is_in_the_trail_and_wrong_ones_change_nothing(
         ({"k": 0}, "k must be 1 or more"),
         ({"seed": -1}, "seed must be 0 or more"),
         ({"frozen": 3}, "frozen must be a time"),
+        ({"method": "nonsense"}, "method must be one of auto, "),
+        ({"ranks": "nonsense"}, "ranks must be judgments of the board; there are "),
         ({"by": "nonsense"}, "by must be a metric of the board: ROUGE-1, ROUGE-L, chrF, ensemble, length"),
     ):
         with pytest.raises(InvalidInput, match=says):

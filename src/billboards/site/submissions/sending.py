@@ -20,11 +20,13 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, delete
 
+from billboards.analyses._families import AUTO
 from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.board import Board
 from billboards.board.costs import COSTS, CostName
 from billboards.board.names import deceiving_mistake, generator_name_mistake, look_alike
+from billboards.ensembles import FAMILIES
 from billboards.errors import (
     InvalidInput,
     InvalidSettings,
@@ -41,6 +43,7 @@ from billboards.site.accounts.records import Account
 from billboards.site.boards import registry, snapshots
 from billboards.site.boards.budgets import CARDS, check_budgets, is_raised, purse_of
 from billboards.site.boards.live import board_metrics, folder_board, hides_judgments, live_board
+from billboards.site.campaigns.judgments import may_rank
 from billboards.site.database import trail
 from billboards.site.database.schema import cell_failures
 from billboards.site.database.trail import LogLine
@@ -653,9 +656,15 @@ def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str
     """An owner changes a board's settings; every value is checked, and those not named stay."""
     require(viewer, "administer")
     leaders = leaders_of(site, board) if "by" in changes else None
+    judged = live_board(site, board, audience="owners").board if changes.get("ranks") is not None else None
     with site.database.writing() as connection:
         registered = registry.board(connection, board)
-        settings = read_board_settings(_changed(registered.settings, changes), leaders=leaders)
+        settings = read_board_settings(
+            _changed(registered.settings, changes),
+            leaders=leaders,
+            judgments=None if judged is None else may_rank(connection, judged),
+            families=(AUTO, *FAMILIES) if "method" in changes else None,
+        )
         if settings.by == PEOPLE and settings.hidden_judgments:
             words = f"board {board} hides its judgments, so people can't rank it; change by or hidden_judgments"
             raise InvalidSettings("settings", [words], [("by",)])
