@@ -37,8 +37,13 @@ METRICS_TOKEN = "BILLBOARDS_METRICS_TOKEN"
 DATABASE = "BILLBOARDS_DATABASE"
 
 
+def said_moment(seconds: float) -> str:
+    """A time as people read it, in UTC because they sit everywhere."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 def moment(seconds: float) -> str:
-    """A time as people read it, in UTC."""
+    """A time as documents hold it, in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -390,9 +395,11 @@ class BoardSettings(_Settings):
         coming = [phase for phase in self.phases if phase.opens is not None and phase.opens > now]
         if coming:
             first = min(coming, key=lambda phase: phase.opens or now)
-            raise Refused(f"submissions open with phase {first.name} on {moment(first.opens or now)}; come back then")
+            raise Refused(
+                f"submissions open with phase {first.name} on {said_moment(first.opens or now)}; come back then"
+            )
         last = max(self.phases, key=lambda phase: phase.closes or now)
-        raise Refused(f"phase {last.name} closed on {moment(last.closes or now)}; submissions are over")
+        raise Refused(f"phase {last.name} closed on {said_moment(last.closes or now)}; submissions are over")
 
     def results_of(self, phase: Phase) -> str:
         """When the results of a phase are shown, in words."""

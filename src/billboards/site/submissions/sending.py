@@ -47,7 +47,7 @@ from billboards.site.campaigns.judgments import may_rank
 from billboards.site.database import trail
 from billboards.site.database.schema import cell_failures
 from billboards.site.database.trail import LogLine
-from billboards.site.settings import BoardSettings, moment, read_board_settings
+from billboards.site.settings import BoardSettings, moment, read_board_settings, said_moment
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.addressed_metrics import Addressed, check_allowed, read_address
@@ -459,19 +459,19 @@ def _check_open(
     if kind not in settings.accepts:
         raise Refused(f"board {board} takes no {kind}s")
     if settings.frozen is not None:
-        raise Refused(f"board {board} is frozen since {moment(settings.frozen)}; nothing more is taken")
+        raise Refused(f"board {board} is frozen since {said_moment(settings.frozen)}; nothing more is taken")
     phase = settings.open_phase(now)
     day = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     today = submissions.count_spent(connection, board, kind, account.team_id, since=day)
     if settings.per_day is not None and today >= settings.per_day:
         raise Refused(
             f"team {account.team} has sent its {settings.per_day} {kind}s of today; "
-            f"the next may come after {moment(day + 86400)}"
+            f"the next may come after {said_moment(day + 86400)}"
         )
     if account.role != "owner" and submissions.count_sent(connection, account.team_id, since=day) >= per_day:
         raise Refused(
             f"team {account.team} has sent the {per_day} submissions that this site takes a day; "
-            f"the next may come after {moment(day + 86400)}"
+            f"the next may come after {said_moment(day + 86400)}"
         )
     spent = submissions.count_spent(connection, board, kind, account.team_id)
     if settings.total is not None and spent >= settings.total:
@@ -502,7 +502,7 @@ def _check_disclosed(settings: BoardSettings, board: str, team: str, today: int,
     if settings.hidden_per_day is not None and today >= settings.hidden_per_day:
         raise Refused(
             f"team {team} has sent its {settings.hidden_per_day} metrics of today: {why}; "
-            f"the next may come after {moment(day + 86400)}"
+            f"the next may come after {said_moment(day + 86400)}"
         )
     if settings.hidden_total is not None and spent >= settings.hidden_total:
         raise Refused(
@@ -785,7 +785,7 @@ def without_words(lines: Sequence[LogLine], since: float, after: int) -> tuple[L
 def _check_not_frozen(connection: Connection, viewer: Viewer, submission: Submission) -> None:
     settings = read_board_settings(registry.board(connection, submission.board).settings)
     if settings.frozen is not None and not may(viewer, "administer"):
-        raise Refused(f"board {submission.board} is frozen since {moment(settings.frozen)}; ask its owner")
+        raise Refused(f"board {submission.board} is frozen since {said_moment(settings.frozen)}; ask its owner")
 
 
 def _board(site: Site, name: str) -> registry.Registered:

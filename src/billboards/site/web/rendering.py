@@ -31,6 +31,7 @@ from billboards.show.table import head_lines, shown
 from billboards.show.words import clipped, interval_text, linear_combination, value_text
 from billboards.site.campaigns.words import LANGUAGES, words_of
 from billboards.site.pages.paging import few
+from billboards.site.settings import said_moment
 from billboards.site.web import addresses
 
 HTML = "text/html; charset=utf-8"
@@ -155,7 +156,7 @@ def environment() -> Environment:
         "clip": clipped,
         "linked": linked,
         "capitalize_first": capitalize_first,
-        "moment": moment,
+        "moment": said_moment,
         "stamp": stamp,
         "few": few,
     }
@@ -181,11 +182,6 @@ def linked(text: str) -> Markup:
     if not text.startswith(("https://", "http://")):
         return Markup(escape(text))
     return Markup('<a href="{0}" rel="nofollow noopener">{0}</a>').format(text)
-
-
-def moment(seconds: float) -> str:
-    """A time as people read it, in UTC because readers sit everywhere."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def stamp(seconds: float) -> str:
