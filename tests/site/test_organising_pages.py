@@ -272,3 +272,12 @@ def test_the_trail_is_paged_and_filtered_by_action(small: PageSite) -> None:
     assert small.get("/organise/audit?before=x", "owner").status_code == 422
     listed = small.get("/api/v1/audit?action=board.settings&limit=2", "owner").json()
     assert [entry["detail"]["changes"]["seed"] for entry in listed["items"]] == [[58, 59], [57, 58]]
+
+
+def test_a_board_on_the_first_page_says_until_when_it_takes_submissions(small: PageSite) -> None:
+    small.settle(phases=[{"name": "over", "closes": "2001-01-01"}, {"name": "test", "closes": "2099-05-01T12:00"}])
+    page = small.get("/").text
+    assert "<strong>test</strong>: submissions until" in page
+    assert "over" not in re.findall(r"<strong>([^<]*)</strong>: submissions", page)
+    small.settle(phases=[])
+    assert ": submissions" not in small.get("/").text

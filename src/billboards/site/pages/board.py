@@ -29,6 +29,7 @@ from billboards.site.pages.board_view import (
     fact_lines,
     filter_selects,
     read_filter,
+    standing_lines,
     table_context,
 )
 from billboards.site.pages.changes import Move, changes_between
@@ -78,6 +79,7 @@ def show_board(ask: Ask) -> Body:
     if ranking is not None:
         own = own_columns(look.board)
         context |= table_context(ranking, overrating, ask.query, addresses.board(look.name), look.recomputed, own)
+        context["standing"] = standing_lines(ranking, look.board)
         context |= _around(look, ranking, overrating, look.live.snapshot, filtered=bool(chosen))
         sources = None if chosen else look.sources
         if sources is not None:
@@ -228,6 +230,7 @@ def show_ranking(ask: Ask) -> Body:
             "is_latest": latest is not None and latest.number == snapshot.number,
         },
         **table_context(ranking, overrating, ask.query, address),
+        "standing": standing_lines(ranking, look.board),
         **_around(look, ranking, overrating, snapshot, filtered=True),
         "permalink": address,
     }
