@@ -13,7 +13,7 @@ from page_sites import PageSite, page_site
 
 from billboards.site.database import trail
 from billboards.site.organise.declared import board_fields, shown_values
-from billboards.site.organise.prose import prose
+from billboards.site.organise.prose import contact_prose, prose
 from billboards.site.settings import TrustSettings, read_board_settings
 
 BOARD = "/boards/harbour"
@@ -281,3 +281,11 @@ def test_a_board_on_the_first_page_says_until_when_it_takes_submissions(small: P
     assert "over" not in re.findall(r"<strong>([^<]*)</strong>: submissions", page)
     small.settle(phases=[])
     assert ": submissions" not in small.get("/").text
+
+
+def test_whom_to_ask_is_a_link_where_it_is_an_address() -> None:
+    words = str(contact_prose("Ann, ann@example.org, or https://example.org/help."))
+    assert 'href="mailto:ann@example.org"' in words
+    assert 'href="https://example.org/help"' in words
+    assert str(contact_prose("[us](mailto:us@example.org)")).count("<a ") == 1
+    assert "<a" not in str(contact_prose("Ann at the harbour"))

@@ -31,7 +31,7 @@ from billboards.site.organise.declared import (
     typed_document,
 )
 from billboards.site.organise.dress import logo_of, set_logo
-from billboards.site.organise.prose import prose
+from billboards.site.organise.prose import contact_prose, prose
 from billboards.site.settings import BoardSettings
 from billboards.site.site import Site
 from billboards.site.submissions.sending import change_settings, freeze, leaders_of, reveal_results, unfreeze
@@ -320,7 +320,7 @@ def show_about(ask: Ask) -> Body:
         "about",
         heading="About",
         texts=[(title, prose(text)) for title, text in texts if text],
-        contact=prose(about.contact) if about.contact else None,
+        contact=contact_prose(about.contact) if about.contact else None,
         timeline=timeline(look, ask.site.clock()),
         organises=may(ask.viewer, "administer"),
     )
