@@ -7,7 +7,8 @@ each is added to `Problems` with its file and line.
 
 Tables have named columns and come as CSV, TSV, JSON lines or Parquet. CSV and TSV are read as Python's csv module
 defines them: a cell that begins with a quotation mark ends with one, and may hold delimiters and line ends. A row that
-is wider or narrower than the header is refused, never padded.
+is wider or narrower than the header is refused, never padded. A CSV file whose first line has semicolons and no comma
+is separated by semicolons.
 """
 
 from __future__ import annotations
@@ -46,10 +47,13 @@ BINARY_START = 8192
 BOM = b"\xef\xbb\xbf"
 _CONTROLS = bytes(sorted({*range(32), 127} - set(b"\t\n\v\f\r\x1b")))
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
+#: What spreadsheets write between the cells of a .csv file where the comma is in their numbers.
+SEMICOLON = ";"
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 Row = tuple[int, Mapping[str, Any]]
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -461,13 +465,20 @@ def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -
     _check_encoding(raw, path)
     records = _records(raw, delimiter, str(path), problems)
     _, header = next(records, (1, []))
-    _check_delimiter(header, delimiter, path)
+    notes = list[str]()
+    if lacks_line_end(raw):
+        notes.append(f"{path}: the last line has no line end; make sure that the file is complete")
+    if len(header) == 1 and SEMICOLON in header[0]:
+        records = _records(raw, SEMICOLON, str(path), problems)
+        _, header = next(records, (1, []))
+        notes.append(f"{path}: its columns are separated by semicolons")
+    else:
+        _check_delimiter(header, delimiter, path)
     if len(set(header)) < len(header) or not header or not all(name.strip() for name in header[numbered:]):
         problems.error(str(path), 1, f"columns must have names, all different; found {shown(header)}")
     refuse_errors(problems)
-    note = f"{path}: the last line has no line end; make sure that the file is complete"
     rows = _named_rows(records, header, str(path), problems)
-    return Table(path=str(path), columns=tuple(header), rows=rows, notes=(note,) if lacks_line_end(raw) else ())
+    return Table(path=str(path), columns=tuple(header), rows=rows, notes=tuple(notes))
 
 
 def _named_rows(
@@ -481,10 +492,10 @@ def _named_rows(
 
 
 def _check_delimiter(header: Sequence[str], delimiter: str, path: Path) -> None:
-    """Refuse a single name with other delimiters in it: spreadsheets write semicolons where the comma is decimal."""
+    """Refuse a single name with other delimiters in it: a table of tabs that is called .csv, or the other way round."""
     if len(header) != 1:
         return
-    others = {";": "semicolons", "\t": "tabs", ",": "commas"}
+    others = {"\t": "tabs", ",": "commas"}
     for other in sorted(others.keys() - {delimiter}):
         if other in header[0]:
             raise ImportRefused(
@@ -586,7 +597,8 @@ def read_number(text: str, what: str, where: str, line: int | None, problems: Pr
     except ValueError:
         value = math.nan if text.strip().lower() in ("", "none") else math.inf
     if math.isinf(value) or "_" in text:  # Python would read 1_000
-        problems.error(where, line, f"{what} {shown(text)} is not a finite number")
+        hint = "; write a point where it has a comma" if _DECIMAL_COMMA.fullmatch(text.strip()) else ""
+        problems.error(where, line, f"{what} {shown(text)} is not a finite number{hint}")
     return value
 
 

@@ -56,6 +56,15 @@ def test_outputs_are_gone_through_with_the_keyboard(open_page: OpenPage) -> None
     expect(page.locator("h1")).not_to_have_text(first)
 
 
+def test_words_without_a_blank_do_not_make_the_page_wider(open_page: OpenPage) -> None:
+    page = open_page(f"{BOARD}/instances")
+    for place in ("td.words", "td.left:not(.words)", "th[scope=row]"):
+        page.locator(f".explorer tbody {place}").first.evaluate("cell => cell.append('x'.repeat(900))")
+    for width in (1440, 1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_a_slash_goes_to_the_search_and_a_question_mark_shows_the_keys(open_page: OpenPage) -> None:
     page = open_page(f"{BOARD}/instances")
     page.keyboard.press("?")

@@ -29,7 +29,7 @@ async def asked(folder: Path, *calls: tuple[str, dict[str, Any]]) -> tuple[Any, 
 
     command = StdioServerParameters(command=sys.executable, args=["-m", "billboards", "mcp", str(folder)])
     async with (
-        stdio_client(command, errlog=sys.__stderr__) as (reading, writing),
+        stdio_client(command, errlog=sys.__stderr__ or sys.stderr) as (reading, writing),
         ClientSession(reading, writing) as session,
     ):
         await session.initialize()

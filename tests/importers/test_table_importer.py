@@ -74,9 +74,9 @@ def test_the_note_names_every_column_that_was_taken(tmp_path: Path) -> None:
     ("text", "file", "message"),
     [
         (
-            "id;system;rating\n1;G;4,5\n",
+            "id;system;output;rating\n1;G;a;4,5\n",
             "t.csv",
-            "between semicolons, where commas are read; save the file as .csv with",
+            "'4,5' is not a finite number; write a point where it has a comma",
         ),
         ("id\tsystem\n1\tG\n", "t.csv", "between tabs, where commas are read"),
         ("id,system\n1,G\n", "t.tsv", "between commas, where tabs are read"),
@@ -87,6 +87,12 @@ def test_a_table_as_a_spreadsheet_saves_it_is_answered_with_what_to_do(
     tmp_path: Path, text: str, file: str, message: str
 ) -> None:
     assert message in refused(tmp_path, text, file)
+
+
+def test_semicolons_separate_columns_and_the_note_says_so(tmp_path: Path) -> None:
+    found = load(tmp_path, "id;system;output;rating\n1;G;a, b;4.5\n2;G;c;3\n")
+    assert list(found.board.row("G").texts) == ["a, b", "c"]
+    assert any(note.endswith("its columns are separated by semicolons") for note in found.notes)
 
 
 def test_named_columns_go_before_usual_ones(tmp_path: Path) -> None:

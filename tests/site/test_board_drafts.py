@@ -120,7 +120,10 @@ def test_what_is_wrong_with_files_is_said_without_paths_of_the_server(small: Sma
     assert "has 2 lines and" in draft["problems"][0]
     assert str(small.site.data) not in draft["problems"][0]
     draft = begin(small, "table", "broken", {"file": ("x.csv", b"a,b\n1,2\n")}).json()
-    assert draft["problems"] == ["x.csv: no column for the instance among a, b; name it with --instance"]
+    assert draft["problems"] == [
+        "x.csv: no column for the instance among a, b; name it in the field “Instance”. "
+        "A table has a row for each output, with the generator's name in a column"
+    ]
     assert small.ask("owner", "POST", "/drafts/broken/publish").status_code == 409
     assert small.ask("owner", "DELETE", "/drafts/broken").status_code == 204
     assert small.ask("owner", "GET", "/drafts/broken").status_code == 404
@@ -185,3 +188,21 @@ def test_what_takes_longer_than_somebody_waits_goes_on(small: SmallSite) -> None
         time.sleep(0.1)
     ready = small.ask("owner", "GET", "/drafts/later").json()
     assert (ready["state"], ready["missing"]) == ("ready", [])
+
+
+def test_a_board_begun_again_takes_the_place_of_one_that_could_not_be_read(small: SmallSite) -> None:
+    assert begin(small, "table", "again", {"file": ("x.csv", b"a,b\n1,2\n")}).json()["state"] == "failed"
+    table = "id;system;output;adequacy\n1;ann;a cat;4\n1;bob;a dog;2\n".encode("utf-8-sig")
+    draft = begin(small, "table", "again", {"file": ("x.csv", table)}).json()
+    assert draft["state"] == "ready", draft["problems"]
+    assert "x.csv: its columns are separated by semicolons" in draft["notes"]
+    assert begin(small, "demo", "again").status_code == 409
+    assert small.ask("owner", "DELETE", "/drafts/again").status_code == 204
+
+
+def test_a_spreadsheet_is_asked_for_as_csv(small: SmallSite) -> None:
+    draft = begin(small, "table", "sheet", {"file": ("x.xlsx", b"PK")}).json()
+    assert draft["problems"][0].startswith("x.xlsx: is a spreadsheet; save the sheet as CSV in UTF-8")
+    page = small.client.get("/organise/drafts/sheet", headers={"Authorization": f"Bearer {small.tokens['owner']}"})
+    assert "<li>x.xlsx: is a spreadsheet" in page.text
+    assert small.ask("owner", "DELETE", "/drafts/sheet").status_code == 204

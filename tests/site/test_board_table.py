@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from bulletins.build import build_board
 from ranking_examples import OVERRATING, RANKING
 from starlette.datastructures import QueryParams
 
 from billboards.analyses.ensemble import Ensemble
-from billboards.analyses.rank import NOT_ALONE
+from billboards.analyses.rank import NOT_ALONE, citation
 from billboards.errors import InvalidInput
 from billboards.site.pages.board_table import BoardTable, board_table
-from billboards.site.pages.board_view import ranked_by_words, table_context
+from billboards.site.pages.board_view import has_scale, ranked_by_words, table_context
 from billboards.site.pages.board_wish import Wish, read_wish
 from billboards.site.pages.columns import board_column
 
@@ -39,7 +40,10 @@ def test_scores_begin_with_the_best_and_names_with_the_first_letter() -> None:
 def test_the_column_of_people_says_what_its_numbers_are_and_leads_where_it_ranks() -> None:
     judged = replace(RANKING, generators=tuple(replace(standing, judged=400) for standing in RANKING.generators))
     people = board_table(judged, None, Wish()).columns[0]
-    assert people.correlation.more == (f"Mean human score ({RANKING.aggregate}), 0 to 100.", "1,200 judged outputs.")
+    assert people.correlation.more == (
+        f"Mean human score ({RANKING.aggregate}): 0 to 100 where its scale is known.",
+        "1,200 judged outputs.",
+    )
     assert not people.leads
     assert board_table(replace(RANKING, ranked_by="people"), None, Wish()).columns[0].leads
 
@@ -165,3 +169,19 @@ def ensemble_of(r: float) -> Ensemble:
 )
 def test_the_page_says_why_a_metric_ranks(changes: dict[str, Any], words: str) -> None:
     assert str(ranked_by_words(replace(RANKING, **changes))).endswith(words)
+
+
+def test_a_human_score_is_of_100_only_where_its_scale_is_known() -> None:
+    board = build_board()
+    names = board.aggregate().dimensions
+    free = {name: replace(board.dimensions[name], range=None, to_100=None) for name in names}
+    bare = replace(board, dimensions={**board.dimensions, **free})
+    assert (has_scale(board, board.aggregate().name), has_scale(bare, board.aggregate().name)) == (True, False)
+    assert not has_scale(board, "what no board has")
+
+
+def test_a_board_that_nobody_judged_says_what_to_do() -> None:
+    words = str(ranked_by_words(replace(RANKING, ranked_by=None, aggregate="")))
+    assert words.startswith("Generators are not ranked yet: nobody has judged an output")
+    assert "from a campaign" in words
+    assert "judgments ," not in citation(replace(RANKING, aggregate=""))

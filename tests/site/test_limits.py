@@ -147,14 +147,14 @@ def test_places_are_given_back_and_nobody_has_all_of_them() -> None:
     with room.place("me"), room.place("me"):
         with pytest.raises(Exception, match="Too many from your address: it has 2") as refused, room.place("me"):
             pass
-        assert vars(refused.value) == {"status": 429, "seconds": limits.BACK}
+        assert vars(refused.value) == {"status": 429, "seconds": limits.BACK, "closes": False}
         with (
             room.place("you"),
             pytest.raises(Exception, match="The server is full: it has 3") as refused,
             room.place("them"),
         ):
             pass
-        assert vars(refused.value) == {"status": 503, "seconds": limits.BACK}
+        assert vars(refused.value) == {"status": 503, "seconds": limits.BACK, "closes": False}
     assert not room.taken
 
 

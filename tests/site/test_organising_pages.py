@@ -12,9 +12,9 @@ import pytest
 from page_sites import PageSite, page_site
 
 from billboards.site.database import trail
-from billboards.site.organise.prose import prose
+from billboards.site.organise.prose import contact_prose, prose
 from billboards.site.organise.setting_fields import board_fields, shown_values
-from billboards.site.settings import read_board_settings
+from billboards.site.settings import TrustSettings, read_board_settings
 
 BOARD = "/boards/harbour"
 ORGANISE = f"{BOARD}/organise"
@@ -59,7 +59,7 @@ def settings_of(small: PageSite) -> Any:
 def typed(small: PageSite, **changed: str) -> dict[str, str]:
     """What the form of settings sends where some fields are changed."""
     document = settings_of(small).document()
-    document["trust"] = document["trust"] or {}
+    document["trust"] = document["trust"] or TrustSettings().model_dump(mode="json")
     return {**shown_values(tuple(board_fields().values()), document), **changed}
 
 
@@ -112,10 +112,10 @@ def test_all_mistakes_stand_at_their_fields_and_nothing_typed_is_lost(small: Pag
     page = unescape(answer.text)
     assert "Nothing was saved: 4 things are wrong." in page
     for name, words in (
-        ("k", "K must be a whole number; found 'lots'"),
+        ("k", "Metrics in the ensemble (k) must be a whole number; found 'lots'"),
         ("draws", "Draws must be 0 or more; found -5"),
-        ("by", "By must be a metric of the board"),
-        ("phases.1.name", "Phases 1: name must not be empty"),
+        ("by", "Generators are ranked by must be a metric of the board"),
+        ("phases.1.name", "Phases 1: Name must not be empty"),
     ):
         assert re.search(rf'id="{re.escape(name)}-mistake">{re.escape(words)}', page), name
     assert 'value="lots"' in page
@@ -124,6 +124,18 @@ def test_all_mistakes_stand_at_their_fields_and_nothing_typed_is_lost(small: Pag
     assert settings_of(small) == before
     alone = small.post(f"{ORGANISE}/settings", "owner", data=typed(small, metrics="chrF\nNope"))
     assert 'id="metrics-mistake"' in alone.text
+    ladder = small.post(f"{ORGANISE}/settings", "owner", data=typed(small, ladder="maybe"))
+    assert "Ladder must be true or false or a number; found 'maybe'" in unescape(ladder.text)
+
+
+def test_rules_that_would_not_be_saved_are_refused(small: PageSite) -> None:
+    before = settings_of(small)
+    shown = {"trust.bars_from": "0.5", "trust.flagged": "out", "trust.bars.copies references": "yes"}
+    answer = small.post(f"{ORGANISE}/settings", "owner", data=typed(small, **shown, **{"trust.barred": "BLEU = odd"}))
+    assert answer.status_code == 422
+    assert "tick “The rules below hold” so that they count" in answer.text
+    assert small.post(f"{ORGANISE}/settings", "owner", data=typed(small, **shown)).status_code == 303
+    assert settings_of(small) == before
 
 
 def test_metrics_that_the_owner_chooses_run_instead_of_the_folders(small: PageSite) -> None:
@@ -260,3 +272,20 @@ def test_the_trail_is_paged_and_filtered_by_action(small: PageSite) -> None:
     assert small.get("/organise/audit?before=x", "owner").status_code == 422
     listed = small.get("/api/v1/audit?action=board.settings&limit=2", "owner").json()
     assert [entry["detail"]["changes"]["seed"] for entry in listed["items"]] == [[58, 59], [57, 58]]
+
+
+def test_a_board_on_the_first_page_says_until_when_it_takes_submissions(small: PageSite) -> None:
+    small.settle(phases=[{"name": "over", "closes": "2001-01-01"}, {"name": "test", "closes": "2099-05-01T12:00"}])
+    page = small.get("/").text
+    assert "<strong>test</strong>: submissions until" in page
+    assert "over" not in re.findall(r"<strong>([^<]*)</strong>: submissions", page)
+    small.settle(phases=[])
+    assert ": submissions" not in small.get("/").text
+
+
+def test_whom_to_ask_is_a_link_where_it_is_an_address() -> None:
+    words = str(contact_prose("Ann, ann@example.org, or https://example.org/help."))
+    assert 'href="mailto:ann@example.org"' in words
+    assert 'href="https://example.org/help"' in words
+    assert str(contact_prose("[us](mailto:us@example.org)")).count("<a ") == 1
+    assert "<a" not in str(contact_prose("Ann at the harbour"))

@@ -17,6 +17,7 @@ from billboards.errors import Refused
 from billboards.run.trial import Trial
 from billboards.show.documents import result_of
 from billboards.site.admin import deliveries
+from billboards.site.boards import registry
 from billboards.site.boards.live import live_board
 from billboards.site.database.schema import audit, cells
 from billboards.site.submissions import records as submissions
@@ -212,6 +213,22 @@ def test_progress_names_what_is_computed_now_and_how_long_the_rest_takes(small: 
 def test_a_board_that_can_not_be_ranked_says_so(small: PageSite) -> None:
     stuck = replace(board_progress(small.site, "harbour"), ranking=True, stuck=True)
     assert "could not be ranked" in stuck.words
+
+
+def test_a_ranked_board_whose_last_change_can_not_be_ranked_says_so(small: PageSite) -> None:
+    small.work()
+    with small.site.database.writing() as connection:
+        kept = registry.board(connection, "harbour").settings
+        # As a family of ensembles does that was installed once.
+        gone = {**kept, "method": "gone"}
+        registry.change_board(
+            connection, "harbour", "board.settings", actor="owner", now=small.site.clock(), settings=gone
+        )
+    assert "a new ranking is being made" in small.get(BOARD).text
+    small.work()
+    assert "The board could not be ranked after its last change" in small.get(BOARD).text
+    assert "Read why" not in small.get(BOARD).text
+    assert f'<a href="{BOARD}/organise/audit">Read why</a>' in small.get(BOARD, "owner").text
 
 
 def test_only_what_is_scored_has_an_outcome(small: PageSite) -> None:

@@ -345,3 +345,8 @@ def test_the_choice_of_two_rankings_leads_to_their_difference(small: PageSite) -
     answer = small.get(f"{BOARD}/changes?since=1&ranking=1")
     assert answer.headers["location"] == f"{BOARD}/rankings/1?since=1"
     assert "No place changed" in small.get(answer.headers["location"]).text
+
+
+def test_a_site_that_does_not_know_its_address_says_what_to_put_before_the_slash(small: PageSite) -> None:
+    assert small.site.settings.base_url == ""
+    assert "Write the address of this site before the first slash." in small.get(BOARD).text

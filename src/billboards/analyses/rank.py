@@ -2085,7 +2085,8 @@ def citation(ranking: Ranking) -> str:
     lines = [f"board      {ranking.board}, version {ranking.board_version}, {ranking.part}"]
     lines += [f"ensemble   {ranking.ensemble.signature}"] if ranking.ensemble else []
     lines += [f"metric     {best.name}: {best.signature}"] if best else []
-    lines += [f"statistic  {ranking.statistic}, {ranking.grouping}, judgments {ranking.aggregate}, seed {ranking.seed}"]
+    judged = f"judgments {ranking.aggregate}, " if ranking.aggregate else ""
+    lines += [f"statistic  {ranking.statistic}, {ranking.grouping}, {judged}seed {ranking.seed}"]
     return "\n".join(map(one_line, lines))
 
 

@@ -38,6 +38,9 @@ from billboards.reading import Problems, json_lines, shown
 
 #: What a column without any score but 0 may mean.
 _ZERO = "it may not know the language or the script, or compare with the wrong texts"
+#: How doubts about the data card begin: a form that asks for its facts need not repeat them.
+NO_LANGUAGE, NO_FACTS = "the language of the outputs is not stated", "the data card lacks facts"
+CARD_DOUBTS = (NO_LANGUAGE, NO_FACTS)
 _KEPT = ("ensembles", "rankings", ".billboards", ".gitignore")
 _SUFFIXES = {"generators": ".jsonl", "judgments": ".jsonl", "scores": ".tsv"}
 #: Doubts that no check of plain texts has said already.
@@ -126,12 +129,12 @@ def _settings_doubts(board: Board, settings: Settings) -> Iterator[Problem]:
         message = 'ranks is not set, so nothing says which judgments rank metrics; write ranks = "…"'
         yield _doubt(FILE, None, message)
     if board.output_language is None:
-        message = "the language of the outputs is not stated, and tokenisation depends on it"
+        message = f"{NO_LANGUAGE}, and tokenisation depends on it"
         yield _doubt(FILE, settings.line("languages"), f'{message}; write output = "…" under [languages]')
     yield from _language_doubts(board, settings)
     # The language has a warning of its own, above.
     if missing := [fact for fact in board.missing_facts if fact != "output-language"]:
-        message = f"the data card lacks facts that readers need to trust the board; write {keys_in_toml(missing)}"
+        message = f"{NO_FACTS} that readers need to trust the board; write {keys_in_toml(missing)}"
         yield _doubt(FILE, settings.line("card"), message)
 
 

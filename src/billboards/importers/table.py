@@ -262,8 +262,8 @@ def _notes(table: Table, content: TableContent, board: Board) -> Iterator[str]:
     unused = [column for column in table.columns if column not in content.columns.used]
     used = content.columns
     many = {"reference": used.references, "judgments": used.judgments, "scores": used.scores}
-    found = [*used.single.items(), *((what, column) for what, columns in many.items() for column in columns)]
-    roles = ", ".join(f"{what} from {column!r}" for what, column in found)
+    columns_used = [*used.single.items(), *((what, column) for what, columns in many.items() for column in columns)]
+    roles = ", ".join(f"{what} from {column!r}" for what, column in columns_used)
     yield f"{table.path}: {roles}"
     yield f"{len(board.instances)} instances, {len(content.outputs)} outputs, {len(board.judgments)} judgments"
     if unused:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -41,8 +41,13 @@ LISTED = 100
 DATABASE = "BILLBOARDS_DATABASE"
 
 
+def said_moment(seconds: float) -> str:
+    """A time as people read it, in UTC because they sit everywhere."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 def moment(seconds: float) -> str:
-    """A time as people read it, in UTC."""
+    """A time as documents hold it, in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -344,6 +349,27 @@ class BoardSettings(_Settings):
             raise PydanticCustomError("leader", "{words}", {"words": words})
         return by
 
+    @field_validator("ranks")
+    @classmethod
+    def _check_judgments(cls, ranks: str | None, info: ValidationInfo) -> str | None:
+        """Whether there are such judgments, where the reader of the settings knows which there are."""
+        judgments: Collection[str] | None = (info.context or {}).get("judgments")
+        if ranks is not None and judgments is not None and ranks not in judgments:
+            names = f"there are {', '.join(sorted(judgments))}" if judgments else "there are none yet"
+            words = f"must be judgments of the board; {names}"
+            raise PydanticCustomError("judgments", "{words}", {"words": words})
+        return ranks
+
+    @field_validator("method")
+    @classmethod
+    def _check_family(cls, method: str, info: ValidationInfo) -> str:
+        """Whether there is such a family of ensembles, where somebody chooses it."""
+        families: Collection[str] | None = (info.context or {}).get("families")
+        if families is not None and method not in families:
+            words = f"must be one of {', '.join(families)}"
+            raise PydanticCustomError("family", "{words}", {"words": words})
+        return method
+
     @field_validator("inputs_from")
     @classmethod
     def _check_phase(cls, name: str | None, info: ValidationInfo) -> str | None:
@@ -377,9 +403,11 @@ class BoardSettings(_Settings):
         coming = [phase for phase in self.phases if phase.opens is not None and phase.opens > now]
         if coming:
             first = min(coming, key=lambda phase: phase.opens or now)
-            raise Refused(f"submissions open with phase {first.name} on {moment(first.opens or now)}; come back then")
+            raise Refused(
+                f"submissions open with phase {first.name} on {said_moment(first.opens or now)}; come back then"
+            )
         last = max(self.phases, key=lambda phase: phase.closes or now)
-        raise Refused(f"phase {last.name} closed on {moment(last.closes or now)}; submissions are over")
+        raise Refused(f"phase {last.name} closed on {said_moment(last.closes or now)}; submissions are over")
 
     def results_of(self, phase: Phase) -> str:
         """When the results of a phase are shown, in words."""
@@ -451,9 +479,20 @@ def read_files_wanted(document: Mapping[str, Any]) -> FilesWanted:
     return _read(FilesWanted, document, "files", {})
 
 
-def read_board_settings(document: Mapping[str, Any], *, leaders: Collection[str] | None = None) -> BoardSettings:
-    """A board's settings from a document; one that is absent has its default. `leaders` may rank the board."""
-    return _read(BoardSettings, document, "settings", {"leaders": leaders})
+def read_board_settings(
+    document: Mapping[str, Any],
+    *,
+    leaders: Collection[str] | None = None,
+    judgments: Collection[str] | None = None,
+    families: Collection[str] | None = None,
+) -> BoardSettings:
+    """A board's settings from a document; one that is absent has its default.
+
+    `leaders` may rank its generators, `judgments` its metrics, `families` are ensembles; without them any name is
+    taken, because it was checked when it was set.
+    """
+    context = {"leaders": leaders, "judgments": judgments, "families": families}
+    return _read(BoardSettings, document, "settings", context)
 
 
 class MailSettings(_Settings):
@@ -688,10 +727,11 @@ def _read(kind: type[S], document: Mapping[str, Any], where: str, context: dict[
     try:
         return kind.model_validate(dict(document), context=context)
     except ValidationError as error:
-        mistakes = error.errors()
-        named = mistakes[:LISTED]
-        places = [_plain_place(details["loc"]) for details in named]
-        words = [_mistake(kind, details) for details in named]
+        mistakes: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
+        for details in error.errors():
+            mistakes.setdefault(_plain_place(details["loc"]), []).append(details)
+        places = list(mistakes)[:LISTED]
+        words = [_mistake(kind, place, mistakes[place]) for place in places]
         raise InvalidSettings(where, words, places, mistakes=len(mistakes)) from error
 
 
@@ -721,10 +761,11 @@ _ASKED = {
 }
 
 
-def _mistake(kind: type[_Settings], details: ErrorDetails) -> str:
-    """One mistake in one line: the key, what is asked for, and what stands there."""
+def _mistake(kind: type[_Settings], at: tuple[int | str, ...], tried: Sequence[ErrorDetails]) -> str:
+    """One mistake in one line: the key, what is asked for, and what stands there; a value may be of several kinds."""
+    details = tried[0]
     # A name that is no text, with half a character in it, has no place.
-    *tables, key = details["loc"] or ("a name",)
+    *tables, key = at or ("a name",)
     place = _place(tables)
     if details["type"] == "missing":
         return f"{place}{key} is missing"
@@ -735,8 +776,15 @@ def _mistake(kind: type[_Settings], details: ErrorDetails) -> str:
         return f"{place}{key} is no setting; {hint}"
     if isinstance(key, int):
         place, key = _place(tables[:-1]), f"{tables[-1]} {key + 1}"
-    asked = _ASKED.get(details["type"], details["msg"]).format(**details.get("ctx", {}))
-    return f"{place}{key} {asked}; found {shown(details['input'])}"
+    kinds = dict.fromkeys(_asked_for(each) for each in tried)
+    asked = " or ".join(kinds).replace(" or must be ", " or ")
+    # Of a list of tables the words name the one that is wrong.
+    given = "" if isinstance(details["input"], list | tuple | dict) else f"; found {shown(details['input'])}"
+    return f"{place}{key} {asked}{given}"
+
+
+def _asked_for(details: ErrorDetails) -> str:
+    return _ASKED.get(details["type"], details["msg"]).format(**details.get("ctx", {}))
 
 
 def _place(tables: list[int | str]) -> str:

@@ -162,7 +162,8 @@ class _Design:
             )
         of_people = np.broadcast_to(terms[:, -1:, 0], terms[:, :-1, 0].shape)
         every = np.stack((terms[:, :-1, 0], terms[:, :-1, 1], of_people), axis=2)
-        return np.where(varies[:, :, None, None], every / scale[..., None], np.nan)
+        # Where nothing varies there is nothing to divide by, and the answer is not a number.
+        return np.where(varies[:, :, None, None], every / np.where(varies[:, :, None], scale, 1.0)[..., None], np.nan)
 
     @staticmethod
     def _products(table: Floats, totals: Floats | None, weights: Floats, outputs: Floats) -> Floats:

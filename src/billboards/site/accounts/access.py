@@ -117,8 +117,11 @@ def require(viewer: Viewer, action: Action, submission: Submission | None = None
     what = action.replace("-", " ")
     if action not in SCOPED[viewer.scope]:
         raise NotAllowed(f"this token may not {what}: it was made to {viewer.scope}; make one for more")
-    needed = " or ".join(sorted(PERMISSIONS[action]))
-    raise NotAllowed(f"{viewer.name} may not {what}: that takes {needed}; log in with an account that may")
+    allowed = " and ".join(
+        "the team that sent it in" if role == "team" else f"{role}s" for role in sorted(PERMISSIONS[action])
+    )
+    who = "a visitor" if viewer.account is None else viewer.name
+    raise NotAllowed(f"{who} may not {what}, only {allowed} may: log in with an account that may")
 
 
 def local_viewer(site: Site) -> Viewer:

@@ -18,7 +18,7 @@ from billboards.errors import InvalidInput
 from billboards.site.accounts import link_records as links
 from billboards.site.admin.deliveries import MAIL, Delivery
 from billboards.site.admin.mail_kinds import KINDS, unsubscribe_word
-from billboards.site.settings import MailSettings, moment
+from billboards.site.settings import MailSettings, said_moment
 from billboards.site.site import Site
 
 #: What comes of a notice that no mail can be made of.
@@ -79,7 +79,7 @@ def _enter(site: Site, payload: Mapping[str, Any]) -> Letter:
     link, text = _minted(site, payload)
     lines = [
         f"Somebody, we hope you, asked to log in to {site.settings.title} with this address.",
-        f"Open this link before {moment(link.expires or 0)}. It works once:",
+        f"Open this link before {said_moment(link.expires or 0)}. It works once:",
         "",
         _address(site, f"/enter/{text}"),
         "",
@@ -94,7 +94,7 @@ def _welcome(site: Site, payload: Mapping[str, Any]) -> Letter:
     lines = [
         f"You now have an account on {site.settings.title}: {_one_line(str(payload['name']))}, "
         f"in team {_one_line(str(payload['team']))}.",
-        f"Log in with this link before {moment(link.expires or 0)}. It works once; later, ask for another one:",
+        f"Log in with this link before {said_moment(link.expires or 0)}. It works once; later, ask for another one:",
         "",
         _address(site, f"/enter/{text}"),
     ]
@@ -106,7 +106,7 @@ def _confirm(site: Site, payload: Mapping[str, Any]) -> Letter:
     link, text = _minted(site, payload)
     lines = [
         f"The account {_one_line(str(payload['name']))} on {site.settings.title} wants to use this address.",
-        f"If that is you, open this link before {moment(link.expires or 0)}:",
+        f"If that is you, open this link before {said_moment(link.expires or 0)}:",
         "",
         _address(site, f"/enter/{text}"),
         "",
@@ -126,7 +126,7 @@ def _invited(site: Site, payload: Mapping[str, Any]) -> Letter:
     lines = [
         f"{_one_line(str(payload['from']))} invites you to join team {_one_line(invitation.team)} "
         f"on {site.settings.title}.",
-        f"Open this link before {moment(invitation.expires or 0)}. It works once:",
+        f"Open this link before {said_moment(invitation.expires or 0)}. It works once:",
         "",
         _address(site, f"/join/{text}"),
         "",
@@ -152,7 +152,7 @@ def _received(site: Site, payload: Mapping[str, Any]) -> Letter:
     name = _one_line(str(payload["name"]))
     lines = [
         f"{payload['kind']} {name}, version {payload['version']}, on board {payload['board']} was received "
-        f"at {moment(payload['created'])}.",
+        f"at {said_moment(payload['created'])}.",
         "You get another mail when it is scored.",
     ]
     return Letter(f"{payload['board']}: {name} was received", lines + _where(site, f"/submissions/{payload['id']}"))
@@ -171,7 +171,8 @@ def _closing(site: Site, payload: Mapping[str, Any]) -> Letter:
     days = int(payload["days"])
     when = "in 1 day" if days == 1 else f"in {days} days"
     lines = [
-        f"Phase {_one_line(str(payload['phase']))} of board {payload['board']} closes at {moment(payload['closes'])}.",
+        f"Phase {_one_line(str(payload['phase']))} of board {payload['board']} closes "
+        f"at {said_moment(payload['closes'])}.",
         "What comes later is not taken.",
     ]
     subject = f"{payload['board']}: phase {_one_line(str(payload['phase']))} closes {when}"
@@ -192,7 +193,7 @@ def _result(site: Site, payload: Mapping[str, Any]) -> Letter:
     lines = [f"{payload['kind']} {name}, version {payload['version']}, on board {payload['board']}: {says}"]
     lines += [f"Reason: {payload['reason']}"] if payload["reason"] else []
     lines += ["The platform was at fault; this did not cost any quota."] if payload["platform"] else []
-    lines.append(f"At {moment(payload['changed'])}.")
+    lines.append(f"At {said_moment(payload['changed'])}.")
     path = payload.get("path", f"/submissions/{payload['id']}")
     return Letter(f"{payload['board']}: {name} is {says}", lines + _where(site, path))
 

@@ -157,6 +157,16 @@ def _ranked(board: Board, ranks: str) -> Board:
     return replace(board, ranks=ranks) if ranks in board.aggregates or ranks in board.dimensions else board
 
 
+def may_rank(connection: Connection, board: Board) -> set[str]:
+    """The judgments that an owner may want a board ranked by: those it has, and those that its campaigns will bring."""
+    names = {*board.aggregates, *board.dimensions}
+    for row in campaigns.find(connection, board=board.name):
+        campaign = campaign_of(row)
+        names |= {campaign.template.name, pooled_name(board, campaign.template), source_name(campaign)}
+        names |= {dimension.name for dimension in _dimensions(campaign)}
+    return names
+
+
 def _standing(connection: Connection, board: str, assumed: Campaign | None, without: str | None) -> Iterator[_Source]:
     """Campaigns whose judgments stand on a board, those that were withdrawn aside."""
     for row in campaigns.find(connection, board=board, states=("draft", "open", "paused", "closed")):

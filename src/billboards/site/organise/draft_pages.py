@@ -11,6 +11,7 @@ from fastapi import APIRouter
 from billboards.board import Board
 from billboards.board.card_facts import DEFINITION, LANGUAGES, STATED
 from billboards.board.card_template import QUESTIONS
+from billboards.board.check import CARD_DOUBTS
 from billboards.catalogue import read_catalogue
 from billboards.errors import InvalidInput, Refused, UnknownName
 from billboards.importers.table import table
@@ -143,7 +144,8 @@ def show_draft(ask: Ask) -> Body:
 
 def _draft_page(ask: Ask, draft: BoardDraft, problem: str = "", sent: Mapping[str, Any] | None = None) -> Body:
     board = drafts.draft_board(ask.site, draft) if draft.state == "ready" else None
-    findings = [placed(finding) for finding in draft.findings]
+    # What the data card lacks stands in its form.
+    findings = [placed(finding) for finding in draft.findings if not finding["message"].startswith(CARD_DOUBTS)]
     with ask.site.database.reading() as connection:
         workers = leases.count_workers(connection, now=ask.site.clock())
     return ask.page(
@@ -168,7 +170,7 @@ def placed(finding: Mapping[str, Any]) -> dict[str, Any]:
 
 def _preview(board: Board, sent: Mapping[str, Any]) -> dict[str, Any]:
     """What a reader would see first of a board."""
-    first = board.instances[:SHOWN]
+    first, card = board.instances[:SHOWN], _card_fields(board, sent)
     rows = [row for row in board.rows if row.generator is not None]
     return {
         "board": board,
@@ -193,8 +195,8 @@ def _preview(board: Board, sent: Mapping[str, Any]) -> dict[str, Any]:
             (d.name, "" if d.range is None else f"{d.range[0]:g} to {d.range[1]:g}", d.definition or "")
             for d in board.dimensions.values()
         ],
-        "card": _card_fields(board, sent),
-        "missing": board.missing_facts,
+        "card": card,
+        "missing": [field.title for field in card if field.is_missing],
         "metrics": board.metrics,
     }
 

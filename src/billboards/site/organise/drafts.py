@@ -89,8 +89,9 @@ def begin_draft(site: Site, viewer: Viewer, wanted: Wanted, *, patience: float =
         if work is not None:
             save_sent(work, wanted.files)
         with site.database.writing() as connection:
-            _check_free(site, connection, wanted.name)
             now = site.clock()
+            _drop_failed(site, connection, viewer, wanted.name, now)
+            _check_free(site, connection, wanted.name)
             asked = {"entry": wanted.entry} if wanted.is_fetched else None
             records.add_draft(
                 connection, wanted.name, wanted.source, wanted.origin, actor=viewer.name, now=now, wanted=asked
@@ -164,6 +165,15 @@ def _checked(site: Site, wanted: Wanted) -> Wanted:
     allowed = {"table": TABLE_OPTIONS, "text": TEXT_OPTIONS}.get(wanted.source, ())
     options = {word: value for word, value in wanted.options.items() if word in allowed and value}
     return replace(wanted, name=name, options=options)
+
+
+def _drop_failed(site: Site, connection: Connection, viewer: Viewer, name: str, now: float) -> None:
+    """Make room for a draft in the place of one of the same name that could not be read: there is nothing in it."""
+    for draft in records.list_drafts(connection):
+        if draft.name == name and _as_it_stands(draft, now).state == "failed":
+            records.remove_draft(connection, name)
+            trail.note(connection, viewer.name, "draft.discarded", name, now=now)
+            shutil.rmtree(folder_of(site, name), ignore_errors=True)
 
 
 def _check_free(site: Site, connection: Connection, name: str) -> None:

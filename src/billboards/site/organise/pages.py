@@ -21,7 +21,7 @@ from billboards.site.boards.budgets import CARDS, HOUR, JUDGES, Purse, purse_of
 from billboards.site.boards.masked import Look
 from billboards.site.database import trail
 from billboards.site.organise.dress import logo_of, set_logo
-from billboards.site.organise.prose import prose
+from billboards.site.organise.prose import contact_prose, prose
 from billboards.site.organise.setting_fields import (
     SECTIONS,
     SPARE,
@@ -121,6 +121,11 @@ def show_settings(ask: Ask) -> Body:
     """The form with everything that is decided about a board."""
     require(ask.viewer, "administer")
     look = ask.look()
+    return _settings_form(ask, look, _shown_settings(look), {}, saved=ask.query.get(SAVED) == "yes")
+
+
+def _shown_settings(look: Look) -> dict[str, str]:
+    """What the form shows before anybody has typed; without rules of its own, the rules of the board's folder."""
     document = look.live.settings.document()
     if document["trust"] is None:
         rules = look.live.board.trust
@@ -128,7 +133,7 @@ def show_settings(ask: Ask) -> Body:
         document["trust"] = {key: getattr(rules, key) for key in keys} | {"private_seed": None}
     values = shown_values(tuple(board_fields().values()), document)
     values["own_trust"] = "yes" if look.live.settings.trust is not None else ""
-    return _settings_form(ask, look, values, {}, saved=ask.query.get(SAVED) == "yes")
+    return values
 
 
 def save_settings(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
@@ -138,11 +143,41 @@ def save_settings(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
     if not sent.get("own_trust"):
         document["trust"] = None
     try:
+        _refuse_idle_rules(ask.look(), sent)
         change_settings(ask.site, ask.viewer, ask.board_name, document)
     except InvalidSettings as error:
+        error = titled(error, board_fields())
         body = _settings_form(ask, ask.look(), dict(sent), mistakes_at(error, sent), problems=error.problems)
         return refused(body)
     return addresses.board(ask.board_name, "organise", "settings", saved="yes")
+
+
+def _refuse_idle_rules(look: Look, sent: Mapping[str, Any]) -> None:
+    """Refuse rules of trust that somebody typed and that would not be saved."""
+    shown = _shown_settings(look)
+    fields = tuple(field for key, field in board_fields().items() if key.startswith("trust."))
+    if sent.get("own_trust") or shown["own_trust"] or not any(field.key in sent for field in fields):
+        return
+    if typed_document(fields, sent) != typed_document(fields, shown):
+        words = "The rules under “What may count” were changed: tick “The rules below hold” so that they count"
+        raise InvalidSettings(look.name, [words], [("own_trust",)])
+
+
+def titled(error: InvalidSettings, fields: Mapping[str, FormField]) -> InvalidSettings:
+    """The same mistakes, with each setting called as the form calls it."""
+    pairs = zip(error.places, error.problems, strict=True)
+    return InvalidSettings("settings", [_titled(place, words, fields) for place, words in pairs], error.places)
+
+
+def _titled(place: tuple[int | str, ...], words: str, fields: Mapping[str, FormField]) -> str:
+    names = [part for part in place if isinstance(part, str)]
+    field = next((fields[name] for name in (".".join(names[:2]), ".".join(names[:1])) if name in fields), None)
+    _, named, rest = words.partition(f"{names[-1]} " if names else ": ")
+    if field is None or not named:
+        return words
+    inner = next((f": {each.title}" for each in field.fields if each.key == names[-1]), "")
+    numbers = [f" {part + 1}" for part in place if isinstance(part, int)] if inner else []
+    return f"{field.title}{''.join(numbers)}{inner} {rest}"
 
 
 def refused(body: Body) -> Body:
@@ -240,6 +275,7 @@ def save_about(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
             set_logo(ask.site, ask.viewer, ask.board_name, None)
         change_settings(ask.site, ask.viewer, ask.board_name, document)
     except InvalidSettings as error:
+        error = titled(error, about_fields())
         mistakes, problems = mistakes_at(error, sent), error.problems
     except InvalidInput as error:
         mistakes, problems = {"logo": [str(error)]}, (str(error),)
@@ -284,7 +320,7 @@ def show_about(ask: Ask) -> Body:
         "about",
         heading="About",
         texts=[(title, prose(text)) for title, text in texts if text],
-        contact=prose(about.contact) if about.contact else None,
+        contact=contact_prose(about.contact) if about.contact else None,
         timeline=timeline(look, ask.site.clock()),
         organises=may(ask.viewer, "administer"),
     )

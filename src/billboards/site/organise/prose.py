@@ -6,6 +6,7 @@ loads nothing from elsewhere. Headings begin below those of the page.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -29,6 +30,15 @@ def prose(text: str) -> Markup:
         for inner in token.children or ():
             _make_harmless(inner)
     return Markup(reader.renderer.render(tokens, reader.options, {}))
+
+
+def contact_prose(text: str) -> Markup:
+    """Whom to ask, as prose in which bare addresses are links, of mail and of the web."""
+    return prose(_ADDRESS.sub(r"<\g<0>>", text))
+
+
+#: An address that stands alone, not in a link that was written as one.
+_ADDRESS = re.compile(r"(?<![\w<(\[\".@/:+-])(?:https?://[^\s<>()\[\]]+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)(?![\w>@\]])")
 
 
 def described(about: AboutSettings) -> Markup | None:

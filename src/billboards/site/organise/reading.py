@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -122,7 +123,13 @@ def _plain(work: Path, text: str) -> str:
     sent = sorted((work / SENT).iterdir()) if (work / SENT).is_dir() else []
     for place in (*(f"{part}/" for part in sent), f"{work / BOARD}/", f"{work}/", str(work)):
         text = text.replace(place, "")
-    return text
+    text = text.replace("are for `billboards import text`", "make a board under “Text files”")
+    text = text.replace("choose another as `ranks` in board.toml", "choose another in the settings after publishing")
+    return _OPTION.sub(lambda option: f"in the field “{option[1].capitalize()}”", text)
+
+
+#: How messages name an option of `billboards import`, which is a field of a form here.
+_OPTION = re.compile(r"\bwith --([a-z]+)(?: [A-Z]+(?:=[A-Z]+)?)?")
 
 
 def _findings(folder: Path) -> list[dict[str, Any]]:
@@ -136,7 +143,8 @@ def _written(work: Path, asked: Mapping[str, Any], board: Any, notes: Sequence[s
     from billboards.board.writing import write_board
 
     write_board(replace(board, name=asked["name"]), work / BOARD)
-    return [_plain(work, note) for note in notes]
+    # Languages are fields of the draft's data card.
+    return [_plain(work, note) for note in notes if not note.startswith("say in board.toml which [languages]")]
 
 
 def _demo(work: Path, asked: Mapping[str, Any]) -> Sequence[str]:
@@ -156,13 +164,16 @@ def _catalogue(work: Path, asked: Mapping[str, Any]) -> Sequence[str]:
     try:
         imported = get_board(read_catalogue().entry(asked["entry"]), place, telling)
     except DownloadFailed as error:
-        raise InvalidInput(
-            f"its files can't be fetched: {str(error).replace(' or give --from DIR', '')}. {MIRROR}"
-        ) from error
+        reason = str(error)
+        for hint in FROM_HINTS:
+            reason = reason.replace(hint, "")
+        raise InvalidInput(f"its files can't be fetched: {reason}. {MIRROR}") from error
     return _written(work, asked, imported.board, imported.notes)
 
 
-#: What helps where files can't be fetched.
+#: What a command suggests where files can't be fetched, which a site can't do for whoever asks,
+FROM_HINTS = (" or give --from DIR", "; is there a network? `--from DIR` takes files from clones and archives instead")
+#: and what helps there instead.
 MIRROR = (
     "Try again when the network is back. A site without one takes the files from a folder or a server of its own: "
     "whoever runs it names that as mirror under [catalogue] in site.toml."

@@ -14,11 +14,13 @@ from billboards.analyses.overrating import OverratingReport
 from billboards.analyses.rank import Ranking
 from billboards.show.documents import result_of
 from billboards.show.words import listed
-from billboards.site.boards import snapshots
+from billboards.site.accounts.access import may
+from billboards.site.boards import registry, snapshots
 from billboards.site.boards.masked import Look
 from billboards.site.boards.refresh import basis
 from billboards.site.boards.snapshots import Snapshot
 from billboards.site.campaigns.protocol import list_protocols
+from billboards.site.database import trail
 from billboards.site.pages import badges
 from billboards.site.pages.board_view import (
     TABLE_WORDS,
@@ -27,6 +29,7 @@ from billboards.site.pages.board_view import (
     fact_lines,
     filter_selects,
     read_filter,
+    standing_lines,
     table_context,
 )
 from billboards.site.pages.changes import Move, changes_between
@@ -76,13 +79,16 @@ def show_board(ask: Ask) -> Body:
     if ranking is not None:
         own = own_columns(look.board)
         context |= table_context(ranking, overrating, ask.query, addresses.board(look.name), look.recomputed, own)
+        context["standing"] = standing_lines(ranking, look.board)
         context |= _around(look, ranking, overrating, look.live.snapshot, filtered=bool(chosen))
         sources = None if chosen else look.sources
         if sources is not None:
             context["findings"] = (*context["findings"], *agreement_words(sources))
             context["sources"] = agreement_table(sources)
     body = ask.board_page("board", look, "", progress=board_progress_of(look), **context)
-    return body if ranking is not None else replace(body, is_kept=False)
+    # Whether the ranking that is being made comes about is no change of the board.
+    being_made = any(notice["text"] == BEING_MADE for notice in context["pending"])
+    return body if ranking is not None and not being_made else replace(body, is_kept=False)
 
 
 def board_progress_of(look: Look) -> BoardProgress | None:
@@ -121,17 +127,28 @@ def _badges(look: Look, ranking: Ranking) -> list[dict[str, str]]:
     ]
 
 
+#: What a board says that is ranked, and not yet with its last change.
+BEING_MADE = "The board has changed: a new ranking is being made."
+
+
 def _pending(ask: Ask, look: Look) -> list[dict[str, str]]:
     """What is on its way to the board, as far as this viewer may know."""
     with ask.site.database.reading() as connection:
         states = ("received", "checking", "trial", "scoring")
         running = submissions.find(connection, board=look.name, states=states, limit=MOST_RUNNING + 1)
+        in_vain = trail.latest(connection, look.name, "ranking.failed")
+        changed = registry.board(connection, look.name).changed
     if running:
         many = f"More than {MOST_RUNNING}" if len(running) > MOST_RUNNING else str(len(running))
         words = "One submission is" if len(running) == 1 else f"{many} submissions are"
-        return [{"text": f"{words} on the way.", "href": addresses.board(look.name, "submissions")}]
+        href = addresses.board(look.name, "submissions")
+        return [{"text": f"{words} on the way.", "href": href, "link": "See what is running"}]
     if look.live.snapshot is not None and look.live.snapshot.basis != basis(look.live):
-        return [{"text": "New scores came in: a new ranking is being made.", "href": ""}]
+        if in_vain is not None and in_vain.at >= changed:
+            words = "The board could not be ranked after its last change. What stands here is the ranking before it."
+            href = addresses.board(look.name, "organise", "audit") if may(ask.viewer, "administer") else ""
+            return [{"text": words, "href": href, "link": "Read why"}]
+        return [{"text": BEING_MADE, "href": "", "link": ""}]
     return []
 
 
@@ -213,6 +230,7 @@ def show_ranking(ask: Ask) -> Body:
             "is_latest": latest is not None and latest.number == snapshot.number,
         },
         **table_context(ranking, overrating, ask.query, address),
+        "standing": standing_lines(ranking, look.board),
         **_around(look, ranking, overrating, snapshot, filtered=True),
         "permalink": address,
     }

@@ -147,7 +147,6 @@ def table_context(
         "lines": lines_table(ranking) if ranking.lines else None,
         "common": common_table(ranking, ranking.common) if ranking.common is not None else None,
         "newcomers": newcomer_words(ranking),
-        "standing": standing_lines(ranking),
         "explanations": EXPLANATIONS,
         "citation": citation(ranking),
     }
@@ -193,6 +192,12 @@ def ranked_by_words(ranking: Ranking, *, asked: bool = False) -> Markup:
     lead, ensemble = ranking.ranked_by, ranking.ensemble
     chosen = "as you asked" if asked else "chosen by the board’s owner"
     if lead is None:
+        if not ranking.aggregate:
+            return Markup(
+                "Generators are not ranked yet: nobody has judged an output, so nothing says which metric agrees with "
+                "people. Judgments come with the board’s files or from a campaign. Or its owner chooses a metric that "
+                "ranks."
+            )
         return Markup("Generators are not ranked yet: no metric has a correlation with people.")
     if lead == PEOPLE:
         words = best_metric_words(ranking)
@@ -240,7 +245,19 @@ def card_lines(board: Board) -> list[tuple[str, str]]:
     return [(name, text) for name, text in (*stated, *languages, *judged) if text]
 
 
-def standing_lines(ranking: Ranking) -> list[tuple[str, str, str]]:
+def has_scale(board: Board, aggregate: str) -> bool:
+    """Whether the judgments behind a human score have a known scale, and so are turned into 0 to 100."""
+    behind = board.aggregates.get(aggregate)
+    names = (aggregate,) if behind is None else behind.dimensions
+    dimensions = [board.dimensions.get(name) for name in names]
+    standardised = behind is not None and behind.standardise is not None
+    return not standardised and all(
+        dimension is not None and (dimension.range or dimension.to_100 or dimension.levels_of) is not None
+        for dimension in dimensions
+    )
+
+
+def standing_lines(ranking: Ranking, board: Board) -> list[tuple[str, str, str]]:
     """Who leads by what, and how sure that is: what it is, who, and the figures."""
     lines = []
     ranked = [standing for standing in ranking.generators if standing.rank is not None]
@@ -255,7 +272,8 @@ def standing_lines(ranking: Ranking) -> list[tuple[str, str, str]]:
     judged = [standing for standing in ranked if standing.human is not None]
     if judged and ranking.ranked_by != PEOPLE:
         top = max(judged, key=lambda standing: standing.human or 0.0)
-        lines.append(("First by people", top.name, f"{value_text(top.human, 2)} of 100 ({ranking.aggregate})"))
+        of = " of 100" if has_scale(board, ranking.aggregate) else ""
+        lines.append(("First by people", top.name, f"{value_text(top.human, 2)}{of} ({ranking.aggregate})"))
     best = best_metric(ranking)
     if best is not None:
         interval = "" if best.interval is None else f", 95% interval {interval_text(best.interval, 3)}"

@@ -166,6 +166,11 @@ async function draw(figure) {
   // The place has the description; what is inside would be read out mark by mark.
   place.querySelector("svg, canvas")?.setAttribute("aria-hidden", "true");
   picture.hidden = true;
+  // On a phone a chart with long names is wider than the page: it is moved sideways, by the keyboard too.
+  if (place.scrollWidth > place.clientWidth + 1) {
+    place.classList.add("wide");
+    place.tabIndex = 0;
+  }
   zoomButtons(figure, view, zoomSignals(specification));
   figure.dataset.drawn = theme;
 }

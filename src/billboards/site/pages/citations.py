@@ -94,5 +94,5 @@ def preview_words(look: Look) -> str:
     task = (look.board.card.task or "").strip()
     if look.ranking is None:
         return task or "A board of text generators and the metrics that judge them."
-    sentences = [f"{what}: {who} ({figures})" for what, who, figures in standing_lines(look.ranking)[:3]]
+    sentences = [f"{what}: {who} ({figures})" for what, who, figures in standing_lines(look.ranking, look.board)[:3]]
     return ". ".join(filter(None, (task.rstrip("."), *sentences))) + "."

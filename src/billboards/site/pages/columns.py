@@ -68,7 +68,7 @@ def board_column(
 
 def _people_explained(ranking: Ranking) -> tuple[str, ...]:
     judged = sum(standing.judged for standing in ranking.generators)
-    return f"Mean human score ({ranking.aggregate}), 0 to 100.", f"{judged:,} judged outputs."
+    return f"Mean human score ({ranking.aggregate}): 0 to 100 where its scale is known.", f"{judged:,} judged outputs."
 
 
 @board_column(PEOPLE, _people_explained, shaded=True, stays=True, ranked=True)

@@ -28,7 +28,7 @@ EXPLANATIONS = {
     ),
     "people": Explanation(
         name="People",
-        what="The mean human score of a generator's outputs, from 0 to 100.",
+        what="The mean human score of a generator's outputs: from 0 to 100 where the scale of the judgments is known.",
         reading="More is better. Point at a number for its interval and how many judgments it rests on.",
         caution="With few annotators or few instances the interval is wide, and a difference may hold only for them.",
     ),

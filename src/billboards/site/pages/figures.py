@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from billboards.show.words import value_text
 from billboards.site.boards.masked import Look
+from billboards.site.settings import said_moment
 from billboards.site.web import addresses
-from billboards.site.web.rendering import moment, static_address
+from billboards.site.web.rendering import static_address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,5 +54,5 @@ def source_words(look: Look) -> str:
     judged = 0 if ranking is None else sum(standing.judged for standing in ranking.generators)
     words = [look.title]
     words += [f"{value_text(judged)} judged outputs"] if judged else []
-    words += [f"ranking {snapshot.number}, {moment(snapshot.created)}"] if snapshot is not None else []
+    words += [f"ranking {snapshot.number}, {said_moment(snapshot.created)}"] if snapshot is not None else []
     return "; ".join(words)

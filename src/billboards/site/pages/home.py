@@ -15,6 +15,7 @@ from billboards.site.accounts.access import may
 from billboards.site.boards.masked import Look
 from billboards.site.pages.board_view import chart_list, fact_lines
 from billboards.site.pages.long_lists import pager, read_page, stretch
+from billboards.site.settings import Phase
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
@@ -35,6 +36,8 @@ UNKNOWN: dict[str, Any] = {
     "best": None,
     "ensemble": None,
     "changed": None,
+    "ranked": False,
+    "phase": None,
     "unreadable": False,
 }
 
@@ -103,7 +106,18 @@ def _card(look: Look) -> dict[str, Any]:
         "best": None if best is None else (best.label, value_text(best.correlation, 3)),
         "ensemble": None if ensemble is None else value_text(ensemble.correlation, 3),
         "changed": None if snapshot is None else snapshot.created,
+        "ranked": ranking is not None
+        and (ranking.ranked_by is not None or best is not None or bool(ranking.aggregate)),
+        "phase": _next_phase(look),
     }
+
+
+def _next_phase(look: Look) -> Phase | None:
+    """The phase that takes submissions, or will next; it is told by its times, which stay true when they pass."""
+    settings, now = look.live.settings, look.live.site.clock()
+    if settings.frozen is not None and now >= settings.frozen:
+        return None
+    return next((phase for phase in settings.phases if phase.closes is None or now < phase.closes), None)
 
 
 router.add_route("/", reading(show_boards, words=("page",)), include_in_schema=False)

@@ -12,7 +12,7 @@ from billboards.board.costs import COSTS
 from billboards.errors import BillboardsError, InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused, TooLarge
 from billboards.site.accounts.access import may
 from billboards.site.boards.masked import Look
-from billboards.site.settings import moment
+from billboards.site.settings import said_moment
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.addressed_metrics import ADDRESSED, PARTS, Addressed
 from billboards.site.submissions.sending import (
@@ -121,7 +121,7 @@ def rules_of(ask: Ask, look: Look) -> dict[str, Any]:
     except Refused as error:
         closed = str(error)
     if settings.frozen is not None:
-        closed = f"this board is frozen since {moment(settings.frozen)}; nothing more is taken"
+        closed = f"this board is frozen since {said_moment(settings.frozen)}; nothing more is taken"
     return {
         "closed": closed,
         "accepts": settings.accepts,

@@ -20,11 +20,13 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, delete
 
+from billboards.analyses._families import AUTO
 from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.board import Board
 from billboards.board.costs import COSTS, CostName
 from billboards.board.names import deceiving_mistake, generator_name_mistake, look_alike
+from billboards.ensembles import FAMILIES
 from billboards.errors import (
     InvalidInput,
     InvalidSettings,
@@ -41,10 +43,11 @@ from billboards.site.accounts.records import Account
 from billboards.site.boards import registry, snapshots
 from billboards.site.boards.budgets import CARDS, check_budgets, is_raised, purse_of
 from billboards.site.boards.live import board_metrics, folder_board, hides_judgments, live_board
+from billboards.site.campaigns.judgments import may_rank
 from billboards.site.database import trail
 from billboards.site.database.schema import cell_failures
 from billboards.site.database.trail import LogLine
-from billboards.site.settings import BoardSettings, moment, read_board_settings
+from billboards.site.settings import BoardSettings, moment, read_board_settings, said_moment
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.addressed_metrics import Addressed, check_allowed, read_address
@@ -456,19 +459,19 @@ def _check_open(
     if kind not in settings.accepts:
         raise Refused(f"board {board} takes no {kind}s")
     if settings.frozen is not None:
-        raise Refused(f"board {board} is frozen since {moment(settings.frozen)}; nothing more is taken")
+        raise Refused(f"board {board} is frozen since {said_moment(settings.frozen)}; nothing more is taken")
     phase = settings.open_phase(now)
     day = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     today = submissions.count_spent(connection, board, kind, account.team_id, since=day)
     if settings.per_day is not None and today >= settings.per_day:
         raise Refused(
             f"team {account.team} has sent its {settings.per_day} {kind}s of today; "
-            f"the next may come after {moment(day + 86400)}"
+            f"the next may come after {said_moment(day + 86400)}"
         )
     if account.role != "owner" and submissions.count_sent(connection, account.team_id, since=day) >= per_day:
         raise Refused(
             f"team {account.team} has sent the {per_day} submissions that this site takes a day; "
-            f"the next may come after {moment(day + 86400)}"
+            f"the next may come after {said_moment(day + 86400)}"
         )
     spent = submissions.count_spent(connection, board, kind, account.team_id)
     if settings.total is not None and spent >= settings.total:
@@ -499,7 +502,7 @@ def _check_disclosed(settings: BoardSettings, board: str, team: str, today: int,
     if settings.hidden_per_day is not None and today >= settings.hidden_per_day:
         raise Refused(
             f"team {team} has sent its {settings.hidden_per_day} metrics of today: {why}; "
-            f"the next may come after {moment(day + 86400)}"
+            f"the next may come after {said_moment(day + 86400)}"
         )
     if settings.hidden_total is not None and spent >= settings.hidden_total:
         raise Refused(
@@ -653,9 +656,15 @@ def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str
     """An owner changes a board's settings; every value is checked, and those not named stay."""
     require(viewer, "administer")
     leaders = leaders_of(site, board) if "by" in changes else None
+    judged = live_board(site, board, audience="owners").board if changes.get("ranks") is not None else None
     with site.database.writing() as connection:
         registered = registry.board(connection, board)
-        settings = read_board_settings(_changed(registered.settings, changes), leaders=leaders)
+        settings = read_board_settings(
+            _changed(registered.settings, changes),
+            leaders=leaders,
+            judgments=None if judged is None else may_rank(connection, judged),
+            families=(AUTO, *FAMILIES) if "method" in changes else None,
+        )
         if settings.by == PEOPLE and settings.hidden_judgments:
             words = f"board {board} hides its judgments, so people can't rank it; change by or hidden_judgments"
             raise InvalidSettings("settings", [words], [("by",)])
@@ -776,7 +785,7 @@ def without_words(lines: Sequence[LogLine], since: float, after: int) -> tuple[L
 def _check_not_frozen(connection: Connection, viewer: Viewer, submission: Submission) -> None:
     settings = read_board_settings(registry.board(connection, submission.board).settings)
     if settings.frozen is not None and not may(viewer, "administer"):
-        raise Refused(f"board {submission.board} is frozen since {moment(settings.frozen)}; ask its owner")
+        raise Refused(f"board {submission.board} is frozen since {said_moment(settings.frozen)}; ask its owner")
 
 
 def _board(site: Site, name: str) -> registry.Registered:

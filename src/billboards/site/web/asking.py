@@ -48,7 +48,7 @@ from billboards.site.organise.dress import dress_of
 from billboards.site.organise.prose import described
 from billboards.site.pages.citations import preview_words
 from billboards.site.pages.matching_view import Matcher
-from billboards.site.settings import moment
+from billboards.site.settings import said_moment
 from billboards.site.site import Site
 from billboards.site.web import addresses
 from billboards.site.web.prepared import Prepared
@@ -381,7 +381,7 @@ def notices(look: Look, viewer: Viewer) -> list[str]:
     if look.board.is_draft:
         lines.append(f"This board is a draft: its data card lacks {', '.join(look.board.missing_facts)}.")
     if settings.frozen is not None:
-        lines.append(f"This board is frozen since {moment(settings.frozen)}: its ranking no longer changes.")
+        lines.append(f"This board is frozen since {said_moment(settings.frozen)}: its ranking no longer changes.")
     blind = [phase.name for phase in settings.phases if settings.hides(phase.name)]
     if blind:
         whose = "; you see them because you own this site" if viewer.audience == "owners" else ""
@@ -390,7 +390,7 @@ def notices(look: Look, viewer: Viewer) -> list[str]:
     if hidden:
         whose = " for everybody else" if viewer.audience == "owners" else ""
         opens = settings.inputs_open if look.live.inputs_hidden else None
-        until = "" if opens is None else f" Inputs can be read from {moment(opens)} on."
+        until = "" if opens is None else f" Inputs can be read from {said_moment(opens)} on."
         lines.append(f"The {listed(hidden)} of this board are hidden{whose}.{until}")
     if look.live.judgments_rest_hidden:
         lines.append(HIDDEN_NUMBERS + (LADDER if settings.ladder else ""))

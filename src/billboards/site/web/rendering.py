@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import re
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from billboards.show.table import head_lines, shown
 from billboards.show.words import clipped, interval_text, linear_combination, value_text
 from billboards.site.campaigns.words import LANGUAGES, words_of
 from billboards.site.pages.long_lists import few
+from billboards.site.settings import said_moment
 from billboards.site.web import addresses
 
 HTML = "text/html; charset=utf-8"
@@ -40,6 +42,8 @@ WORTH_SQUEEZING = 512
 SQUEEZABLE = ("text/", "image/svg", "application/json", "application/x-ndjson")
 
 VARY = "accept-encoding, cookie, authorization"
+#: The start of a message that begins with a word, not with a name such as `a.csv`, `chrF` or `row_1`.
+_PLAIN_WORD = re.compile(r"[^\W\d_A-Z]+(?:['’][a-z]+)?(?=[\s,;:?!)]|\.?$)")
 
 Head = tuple[tuple[str, str], ...]
 
@@ -151,8 +155,8 @@ def environment() -> Environment:
         "head_lines": head_lines,
         "clip": clipped,
         "linked": linked,
-        "capitalize_first": lambda text: text[:1].upper() + text[1:],
-        "moment": moment,
+        "capitalize_first": capitalize_first,
+        "moment": said_moment,
         "stamp": stamp,
         "few": few,
     }
@@ -168,16 +172,16 @@ def environment() -> Environment:
     return made
 
 
+def capitalize_first(text: str) -> str:
+    """A message as a sentence: with a capital, unless it begins with a name, such as a file's or a metric's."""
+    return text[:1].upper() + text[1:] if _PLAIN_WORD.match(text) else text
+
+
 def linked(text: str) -> Markup:
     """A text that is a link where it is a web address; anything else, a script's address too, stays text."""
     if not text.startswith(("https://", "http://")):
         return Markup(escape(text))
     return Markup('<a href="{0}" rel="nofollow noopener">{0}</a>').format(text)
-
-
-def moment(seconds: float) -> str:
-    """A time as people read it, in UTC because readers sit everywhere."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def stamp(seconds: float) -> str:
