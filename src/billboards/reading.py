@@ -53,6 +53,8 @@ JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 Row = tuple[int, Mapping[str, Any]]
+#: Controls but tabs and line ends, controls of the writing direction, and halves of a character.
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -103,6 +105,12 @@ def is_number(value: object) -> TypeGuard[int | float]:
 def shown(value: object) -> str:
     """A value as a message shows it: never longer than a line, however large or deep it is."""
     return _shortened.repr(value)
+
+
+def unseen_sign(text: str) -> str | None:
+    """The first sign of a text that nobody sees, such as `U+202E`, which turns what follows; line ends are none."""
+    match = _UNSEEN.search(text)
+    return f"U+{ord(match[0]):04X}" if match else None
 
 
 class Problems(list[Problem]):

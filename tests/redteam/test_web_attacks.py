@@ -473,6 +473,14 @@ VALUES: dict[str, tuple[Play, str]] = {
         ),
         "422",
     ),
+    "a description that turns what stands behind it": (
+        lambda site: played(site.send("generators", b"one\ntwo\nthree\n", "turned", description="fine \u202edab")),
+        "422",
+    ),
+    "a description with NUL": (
+        lambda site: played(site.send("generators", b"one\ntwo\nthree\n", "cut", description="fine\0")),
+        "422",
+    ),
     "a name that is a statement": (generator("'; drop table accounts; --"), "201"),
 }
 

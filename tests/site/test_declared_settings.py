@@ -170,3 +170,24 @@ def test_inputs_wait_for_a_phase_that_opens() -> None:
     settings = read_board_settings(FULL)
     assert settings.inputs_open is not None
     assert [settings.withholds_inputs(settings.inputs_open + seconds) for seconds in (-1, 0)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"about": {"rules": "a\u202eb"}}, "about.rules has a sign that nobody sees (U+202E)"),
+        (
+            {"about": {"timeline": [{"at": "2026-05-01", "words": "x\0"}]}},
+            "about.timeline 1.words has a sign that nobody",
+        ),
+        ({"\u2066": "a\x1b[2J"}, "(U+001B)"),
+    ],
+)
+def test_signs_that_nobody_sees_are_refused_in_every_text(document: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidSettings) as refused:
+        read_board_settings(document)
+    assert message in str(refused.value)
+
+
+def test_line_ends_and_tabs_are_no_such_signs() -> None:
+    assert read_board_settings({"about": {"rules": "a\n\tb\r\n"}}).about.rules

@@ -26,7 +26,7 @@ from billboards.analyses.ensemble import Method
 from billboards.board import ReferenceFree
 from billboards.board.trust import DoubtKind, Flagged, TrustRules
 from billboards.errors import InvalidInput, InvalidSettings, Refused
-from billboards.reading import shown, toml_document
+from billboards.reading import shown, toml_document, unseen_sign
 from billboards.site.colours import contrast_mistake
 from billboards.stats.significance import Sides
 
@@ -724,6 +724,9 @@ def _read(kind: type[S], document: Mapping[str, Any], where: str, context: dict[
     except UnicodeEncodeError as error:
         half = ord(error.object[error.start])
         raise InvalidSettings(where, [f"\\u{half:04x} is half of a character; write the character itself"]) from error
+    unseen = [f"{place} has a sign that nobody sees ({sign}); take it out" for place, sign in _unseen(document)]
+    if unseen:
+        raise InvalidSettings(where, unseen[:LISTED], mistakes=len(unseen))
     try:
         return kind.model_validate(dict(document), context=context)
     except ValidationError as error:
@@ -733,6 +736,21 @@ def _read(kind: type[S], document: Mapping[str, Any], where: str, context: dict[
         places = list(mistakes)[:LISTED]
         words = [_mistake(kind, place, mistakes[place]) for place in places]
         raise InvalidSettings(where, words, places, mistakes=len(mistakes)) from error
+
+
+def _unseen(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Where a text of a document has a sign that nobody sees, and which; however deep it lies."""
+    waiting: list[tuple[str, Any]] = [("", document)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, str):
+            sign = unseen_sign(value)
+            if sign is not None:
+                yield place, sign
+        elif isinstance(value, Mapping):
+            waiting += [(f"{place}.{shown(key)[1:-1]}".removeprefix("."), inner) for key, inner in value.items()]
+        elif isinstance(value, list | tuple):
+            waiting += [(f"{place} {k + 1}", inner) for k, inner in enumerate(value)]
 
 
 def _plain_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:

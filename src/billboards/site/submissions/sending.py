@@ -38,6 +38,7 @@ from billboards.errors import (
     UnknownName,
 )
 from billboards.metrics.discovery import installed_metric, part_names
+from billboards.reading import unseen_sign
 from billboards.site.accounts.access import Viewer, may, require
 from billboards.site.accounts.records import Account
 from billboards.site.boards import registry, snapshots
@@ -857,6 +858,8 @@ def _about(about: Mapping[str, Any] | None) -> dict[str, Any]:
         wanted = bool if word == "human" else str
         if not isinstance(value, wanted) or (isinstance(value, str) and len(value) > LONGEST_WORDS):
             raise InvalidInput(f"{word} must be {wanted.__name__} of at most {LONGEST_WORDS} characters")
+        if isinstance(value, str) and (sign := unseen_sign(value)):
+            raise InvalidInput(f"{word} has a sign that nobody sees ({sign}); take it out")
         if word in ("paper", "url") and not str(value).startswith(("https://", "http://")):
             raise InvalidInput(f"{word} must be a web address that begins with https://; found {str(value)[:80]!r}")
         settings[word] = value
