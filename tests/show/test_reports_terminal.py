@@ -11,7 +11,7 @@ from rich.console import Console
 from billboards.analyses.compare import DecidingOutput, MetricPair, MetricPairs, deciding_table, metric_pairs_table
 from billboards.analyses.overrating import overrating_table
 from billboards.analyses.rank import MetricStanding, Ranking, generator_table, metric_table, rank
-from billboards.show.table import Table
+from billboards.show.table import Table, TableColumn
 from billboards.show.terminal import print_table
 
 
@@ -134,3 +134,13 @@ def test_a_long_name_is_folded_and_not_cut() -> None:
 
 def test_a_table_without_rows_is_still_printed() -> None:
     assert "generator" in printed(generator_table(replace(RANKING, generators=())), 80)
+
+
+def test_a_long_signature_goes_on_behind_a_bar_and_never_within_a_word() -> None:
+    signature = "BLEU|case:mixed|eff:yes|tok:flores200-and-its-options|smooth:exp|version:2.6.0|kernel:1|asian:no"
+    columns = (TableColumn("metric", "metric", "left"), TableColumn("signature", "signature", "left"))
+    table = Table(title="signatures", columns=columns, rows=({"metric": "BLEU", "signature": signature},))
+    lines = [line.split()[-1] for line in printed(table, 80).splitlines() if "|" in line]
+    assert len(lines) == 3
+    assert "".join(lines) == signature
+    assert all(line.endswith("|") for line in lines[:-1])

@@ -6,6 +6,7 @@ see them. Names are written as they are, never as markup, so a generator called 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ WIDEST = 44
 #: Columns of instances' ids, and how long one may be before its middle is left out.
 IDS = ("instance", "document")
 LONGEST_ID = 26
+#: What stands between the parts of a signature.
+BAR = "|"
 
 
 def print_table(
@@ -71,7 +74,7 @@ def rich_table(table: Table, columns: tuple[TableColumn, ...]) -> RichTable:
     drawn.show_header = any(column.header for column in columns)
     places = [table.visible.index(column) for column in columns]
     rows = list(shown(table))
-    texts = [[_short_id(column, row[place]) for row in rows] for column, place in zip(columns, places, strict=True)]
+    texts = [[_in_parts(column, row[place]) for row in rows] for column, place in zip(columns, places, strict=True)]
     for k, column in enumerate(columns):
         folds = column.align == "left"
         limit = WIDEST if folds else None
@@ -95,6 +98,23 @@ def _short_id(column: TableColumn, text: str) -> str:
     if column.key not in IDS or len(text) <= LONGEST_ID:
         return text
     return f"{text[: LONGEST_ID - 8]}…{text[-7:]}"
+
+
+def _in_parts(column: TableColumn, text: str) -> str:
+    """A cell's text as its column shows it; a signature that is wider goes on in the next line behind a bar."""
+    text = _short_id(column, text)
+    if column.align != "left" or BAR not in text or _longest_word([text]) <= WIDEST:
+        return text
+    return " ".join(_broken(word) for word in text.split(" "))
+
+
+def _broken(word: str) -> str:
+    lines = [""]
+    for part in re.findall(r"[^|]+\|?|\|", word):
+        if lines[-1] and len(lines[-1]) + len(part) > WIDEST:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _longest_word(texts: Sequence[str]) -> int:
