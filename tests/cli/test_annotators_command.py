@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from billboards.analyses._annotators import bucket_text, check_annotators, corruption_table
 from billboards.cli.main import main
+from billboards.stats.annotators import AnnotatorModel
 
 COUNTS = """annotator,right,wrong,kind
 ann,19,1,positive
@@ -78,6 +80,21 @@ def test_checks_judge_by_bad_items_and_find_noise_that_is_put_in(
     assert document["corruption"]["left_out"] == ["d"]
     assert [one["rate"] for one in document["corruption"]["levels"]] == [0.25, 0.5, 0.75, 1.0]
     assert document["corruption"]["levels"][3]["detection"]["noisy"] == 4
+
+
+def test_the_table_counts_who_was_made_noisy_marked_and_found(scores: Path) -> None:
+    study = check_annotators(scores, AnnotatorModel(), corrupt=True, rounds=4, share=0.3)
+    assert study.corruption is not None
+    table = corruption_table(study.corruption)
+    detections = [level.detection for level in study.corruption.levels]
+    assert [(row["found"], row["marked"], row["noisy"]) for row in table.rows] == [
+        (detection.found, detection.marked, detection.noisy) for detection in detections
+    ]
+    assert {column.key for column in table.columns} <= set(table.rows[0])
+
+
+def test_numbers_of_questions_are_written_as_in_the_paper() -> None:
+    assert [bucket_text((1, 4)), bucket_text((15, None))] == ["1-4", "15+"]
 
 
 def test_checks_say_who_was_left_out(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
