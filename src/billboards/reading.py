@@ -375,6 +375,8 @@ _TOML_TOKENS = re.compile(
       | (?P<other>[^.\ \t])""",
     re.VERBOSE | re.DOTALL,
 )
+#: Whole numbers that surely have more bits than may be read: the fewest digits of such numbers, and more.
+_LARGE_NUMBER = re.compile(r"[+-]?[1-9][0-9_]{19,}|0x[0-9A-Fa-f_]{17,}|0o[0-7_]{22,}|0b[01_]{64,}")
 
 
 def toml_document(text: str, *, most: int = MOST_TOML) -> dict[str, Any]:
@@ -400,7 +402,9 @@ def toml_document(text: str, *, most: int = MOST_TOML) -> dict[str, Any]:
         raise tomllib.TOMLDecodeError(f"it holds a value that is none: {error}") from error
     # Python reads as many hexadecimal digits as there are, and can then not write the number out.
     if (bits := max(map(int.bit_length, _whole_numbers(document)), default=0)) > TOML_BITS:
-        raise tomllib.TOMLDecodeError(f"it holds a whole number of {bits:,} bits; at most {TOML_BITS} are read")
+        line = _line_of_large_number(text)
+        place = "" if line is None else f" (at line {line})"
+        raise tomllib.TOMLDecodeError(f"it holds a whole number of {bits:,} bits; at most {TOML_BITS} are read{place}")
     return document
 
 
@@ -415,6 +419,14 @@ def _whole_numbers(document: object) -> Iterator[int]:
             left += value
         elif isinstance(value, int):
             yield value
+
+
+def _line_of_large_number(text: str) -> int | None:
+    """The line of the first whole number of too many bits, where it is told from keys and texts."""
+    for token in _TOML_TOKENS.finditer(text):
+        if _LARGE_NUMBER.fullmatch(token["part"] or ""):
+            return text.count("\n", 0, token.start()) + 1
+    return None
 
 
 def _line_of_long_key(text: str) -> int | None:

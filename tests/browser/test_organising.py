@@ -133,10 +133,10 @@ def test_a_table_is_sent_and_its_card_is_asked_for(open_organised: OpenPage) -> 
     page.get_by_label("Name").fill("another")
     page.get_by_label("Table").set_input_files({"name": "t.csv", "mimeType": "text/csv", "buffer": TABLE.encode()})
     page.get_by_role("button", name="Make the draft").click()
-    expect(page.get_by_text("Before it can be published, state task")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("below: Task, Licence")).to_be_visible(timeout=120_000)
     page.get_by_label("Task").fill("Name a boat.")
     page.get_by_role("button", name="Save the data card").click()
-    expect(page.get_by_text("Before it can be published, state licence")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("below: Licence, Citation")).to_be_visible(timeout=60_000)
     expect(page.get_by_label("Task")).to_have_value("Name a boat.")
 
 

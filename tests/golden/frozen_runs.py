@@ -156,7 +156,7 @@ def run_differences(kept: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     yield from differences(sum(kept.get("counts", ())), sum(now.get("counts", ())), "run.counts")
     if compares_all(kept["argv"]) and form_of(kept["argv"]) != "json":
         return
-    relative = FITTED if "annotators" in kept["argv"] else RELATIVE
+    relative = FITTED if {"annotators", "severity"} & set(kept["argv"]) else RELATIVE
     if form_of(kept["argv"]) == "latex":
         # Since 0.2 LaTeX is laid out for papers, with short captions and columns that fit; CSV and JSON are compared.
         if "\\begin{tabular" not in str(now["stdout"]):

@@ -111,5 +111,5 @@ def test_the_page_of_the_scatter_plot_offers_costs_and_says_what_a_point_is(smal
     assert "each point is a generator" in page
     assert 'name="draw"' not in page
     refused = small.get(f"{BOARD}/charts/scatter?x=cost:+latency&y=cost:+latency")
-    assert (refused.status_code, "both axes are costs" in refused.text) == (422, True)
+    assert (refused.status_code, "Both axes are costs" in refused.text) == (422, True)
     assert small.get(f"{BOARD}/charts/scatter?x=cost:+latency&y=ensemble").status_code == 422

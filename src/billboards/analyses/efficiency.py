@@ -1,4 +1,4 @@
-"""Set quality against cost: latency, price, energy, parameters, training data, and who is beaten on neither.
+"""Set quality against cost (latency, price, energy, parameters, training data): what does no other entry beat?
 
 Efficiency is a dimension of its own: what is best may cost a hundred times what is nearly as good. Generators are set
 against their mean human score or a metric's, metrics against their correlation with people. Costs are what authors

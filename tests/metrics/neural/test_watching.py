@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,4 +65,4 @@ def test_a_terminal_shows_how_many_texts_a_model_has_read(tmp_path: Path) -> Non
     assert child.wait(60) == 0
     os.close(terminal)
     assert b"texts read by the model" in shown
-    assert b"1234/?" in shown
+    assert re.search(rb"1234(?![/\d])", shown), "of how many nobody knows, and no question mark says so"
