@@ -72,6 +72,17 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+def two_with_one_port() -> tuple[Receiver, Receiver]:
+    """One outside and one inside; a port that is free there may be taken here."""
+    for _ in range(50):
+        outside = Receiver(PUBLIC)
+        try:
+            return outside, Receiver(INSIDE, outside.server_port)
+        except OSError:
+            outside.server_close()
+    raise AssertionError("no port is free on both addresses")
+
+
 @contextmanager
 def receiving(*servers: Receiver) -> Iterator[None]:
     for server in servers:
@@ -125,8 +136,7 @@ def told(harbour: Harbour, url: str, names: Names | None = None) -> int:
 def test_a_webhooks_name_that_changes_its_mind_leads_nowhere_else(
     harbour: Harbour, names: Names, record_attack: Record
 ) -> None:
-    outside = Receiver(PUBLIC)
-    inside = Receiver(INSIDE, outside.server_port)
+    outside, inside = two_with_one_port()
     with receiving(outside, inside):
         taken = told(harbour, f"http://{NAME}:{outside.server_port}/hook", names)
     contained = not inside.hosts
@@ -137,8 +147,7 @@ def test_a_webhooks_name_that_changes_its_mind_leads_nowhere_else(
 
 
 def test_an_endpoints_name_that_changes_its_mind_leads_nowhere_else(names: Names, record_attack: Record) -> None:
-    outside = Receiver(PUBLIC)
-    inside = Receiver(INSIDE, outside.server_port)
+    outside, inside = two_with_one_port()
     with receiving(outside, inside):
         scores = endpoint(f"http://{NAME}:{outside.server_port}/").score_batch(Batch(["one"]))
     contained = not inside.hosts
