@@ -16,12 +16,15 @@ NO_HANGING := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true -
 # fits is the machine's to say, so it is in no lock.
 LOCKED := install --quiet --disable-pip-version-check --no-deps --require-hashes -r
 
-.PHONY: demo test check docs kernels redteam studies benchmarks release clean
+.PHONY: demo test test-all check docs kernels redteam studies benchmarks release clean
 
 demo: .venv/installed  ## build, score and rank the demo board, and open the site on it (Ctrl-C ends it)
 	$(BIN)/billboards demo
 
-test: .venv/test  ## run the tests
+test: .venv/test  ## run the tests, but for the long ones
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long" $(NO_HANGING)
+
+test-all: .venv/test  ## run all tests, the long ones too
 	$(BIN)/python -m pytest -n auto --dist loadfile $(NO_HANGING)
 
 check: .venv/check  ## style, types, import directions, licences and known weaknesses of what is installed

@@ -71,6 +71,7 @@ def test_a_missing_released_score_is_not_compared() -> None:
     assert column.compared == 36
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_the_mistake_in_the_released_chrf_columns_is_found(shared_data: Path) -> None:
     board = bb.import_board(

@@ -318,6 +318,7 @@ def test_direct_assessment_against_mqm_on_wmt20_zh_en(zh_en: Board, shared_data:
     assert generators.pearson == pytest.approx(-0.8495, abs=5e-5)
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_what_a_metric_saves_on_wmt20_zh_en(zh_en: Board) -> None:
     found = bb.estimate(zh_en, "DeepMind.381", labels=100).value

@@ -35,6 +35,7 @@ def growing() -> str:
     return printed("board.py", "--quick", "--runs", "1", "--part", "generators")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["import", "open", "score", "score again", "rank", "score one more generator"])
 def test_every_step_is_measured_at_two_sizes_with_its_growth(growing: str, step: str) -> None:
     found = re.findall(rf"^ +(\d+) +(\d+)  {step}((?: +-?[\d.]+)+)$", growing, re.MULTILINE)
@@ -42,6 +43,7 @@ def test_every_step_is_measured_at_two_sizes_with_its_growth(growing: str, step:
     assert [len(figures.split()) for *_, figures in found] == [3, 5]
 
 
+@pytest.mark.long
 def test_a_ratio_is_printed_where_the_peers_numbers_are_the_same(growing: str) -> None:
     assert "4 metrics, 100 draws, ensemble at lambda 1" in growing
     assert re.search(r"largest difference between the two: \S+ \(equal\)", growing)
@@ -63,6 +65,7 @@ def test_the_real_board_is_said_to_be_absent_where_it_is(tmp_path: Path) -> None
     assert found.startswith("wmt20-zh-en: not measured, data absent; set BILLBOARDS_SHARED")
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_statistics_agree_with_their_peers(shared_data: Path) -> None:
     found = printed("stats.py")
@@ -70,6 +73,7 @@ def test_statistics_agree_with_their_peers(shared_data: Path) -> None:
     assert "leave-one-generator-out ensemble" in found
 
 
+@pytest.mark.long
 def test_every_attack_on_a_metric_is_a_line_with_its_evidence() -> None:
     lines = printed("audits.py", "--board", "summeval", "--metric", "repetition-3", "--draws", "20").splitlines()
     rows = [

@@ -51,6 +51,7 @@ def test_released_edit_rates_are_compared(shared_data: Path) -> None:
     assert printed("lexical_sacrebleu.py", "--part", "released", "--every", "97").count("(equal)") == 4
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_every_metric_is_timed_beside_its_peer_with_the_same_numbers(shared_data: Path) -> None:
     found = printed("lexical.py", "--part", "speed", "--outputs", "4")
@@ -87,6 +88,7 @@ def test_corpus_values_are_not_measured_where_the_data_are_absent(tmp_path: Path
     assert "absent" in printed("corpus.py", BILLBOARDS_SHARED=str(tmp_path))
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_text_files_have_sacrebleus_numbers(shared_data: Path) -> None:
     asked = ("--set", "wmt20-zh-en", "wmt23-en-de", "--metrics", "BLEU", "chrF", "--lines", "150", "--runs", "1")

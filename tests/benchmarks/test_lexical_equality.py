@@ -21,12 +21,14 @@ def compared(*arguments: str, wordnet: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_generated_texts_have_their_peers_scores(small_wordnet: Path) -> None:
     """11 kinds of ROUGE, best and mean, plain, stemmed and by words of any script; METEOR and CIDEr-D."""
     lines = compared("--data", "generated", "--generated", "60", wordnet=small_wordnet)
     assert sum("  60  " in line for line in lines) == 11 * 2 * 3 + 2
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_captions_and_summaries_in_eight_languages_have_their_peers_scores(
     small_wordnet: Path, shared_data: Path

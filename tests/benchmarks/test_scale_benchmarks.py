@@ -54,6 +54,7 @@ def test_a_site_under_load_answers_everybody_and_finishes_everything() -> None:
     assert re.search(r'finished after \d+ s more: {"scored": 12}', found)
 
 
+@pytest.mark.long
 def test_a_simulated_day_of_a_shared_task_loses_nothing() -> None:
     found = printed(
         "soak.py", "--teams", "2", "--submissions", "6", "--annotators", "2", "--answers", "2", "--hours", "12"

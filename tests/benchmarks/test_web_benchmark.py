@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "web.py"
 
 
@@ -18,6 +20,7 @@ def printed(*arguments: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_the_board_page_is_weighed_and_compared_with_a_one_line_route() -> None:
     lines = printed("--quick", "--rounds", "2", "--seconds", "0.2").splitlines()
     assert re.fullmatch(r"the first table comes after [\d.]+ s, and after [\d.]+ s once it is kept", lines[0])

@@ -405,6 +405,7 @@ def test_the_released_outputs_are_checked_against_their_references(shared_data: 
     ]
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_a_lowercased_and_tokenised_copy_of_released_outputs_is_found(shared_data: Path, tmp_path: Path) -> None:
     board = _zh_en(shared_data, 300)
@@ -445,6 +446,7 @@ def _read(path: Path, key: str) -> Sequence[str]:
     return [json.loads(line)[key] for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_released_scores_that_were_copied_over_another_generator_are_found(shared_data: Path, tmp_path: Path) -> None:
     """cnndm's released COMET scores of BanditSum and NEUSUM are the same although the summaries are not."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -267,6 +268,7 @@ def test_writing_twice_gives_the_same_bytes_and_so_does_writing_what_was_read(bo
         assert contents(write_board(open_board(first), folder / "3")) == contents(first)
 
 
+@pytest.mark.long
 @EXAMPLES
 @given(boards(), st.data())
 def test_damage_is_refused_or_changes_only_what_was_damaged(board: Board, data: st.DataObject) -> None:

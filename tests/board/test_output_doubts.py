@@ -131,6 +131,7 @@ def test_outputs_that_were_cut_off_are_seen(board: Board) -> None:
     assert "cut off" in kinds(output_doubts(board, row(board, cut), others=()))
 
 
+@pytest.mark.long
 def test_honest_systems_are_left_alone(board: Board) -> None:
     alike = {}
     for each in board.rows:

@@ -79,6 +79,7 @@ def _done(opened: Page) -> int:
     return int(opened.locator("#progress").inner_text().split()[0])
 
 
+@pytest.mark.long
 def test_a_whole_campaign_by_keyboard_changes_the_ranking_when_it_closes(
     harbour: Served, start: Start, page: OpenPage, picture: Callable[[Page, str], None]
 ) -> None:
@@ -169,6 +170,7 @@ def test_what_was_answered_before_a_crash_is_there_again(harbour: Served, start:
     assert again.locator("[data-output='0']").inner_text() == shown
 
 
+@pytest.mark.long
 def test_without_a_connection_nothing_is_lost_and_it_is_said(start: Start, page: OpenPage) -> None:
     _, (link,) = start("offline", "genie-translation", positive=0.0, negative=0.0)
     opened = page(link)

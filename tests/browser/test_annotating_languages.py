@@ -80,6 +80,7 @@ def _check(page: Page) -> None:
     assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found] == []
 
 
+@pytest.mark.long
 def test_an_annotator_goes_from_consent_to_the_last_answer_from_right_to_left(
     visit: OpenPage, spoken: tuple[Served, str, str]
 ) -> None:

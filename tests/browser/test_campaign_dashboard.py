@@ -61,6 +61,7 @@ def visit(chromium: Browser, ferry: Served) -> Iterator[OpenPage]:
         yield make
 
 
+@pytest.mark.long
 def test_a_campaign_from_the_form_to_its_results(visit: OpenPage, picture: Picture) -> None:
     owner = visit("/boards/ferry")
     owner.get_by_role("link", name="Campaigns").click()
@@ -118,6 +119,7 @@ def test_a_campaign_from_the_form_to_its_results(visit: OpenPage, picture: Pictu
     expect(row).to_contain_text("100.0")
 
 
+@pytest.mark.long
 def test_a_template_of_ones_own_is_looked_at_mended_and_asked(visit: OpenPage, picture: Picture) -> None:
     owner = visit("/templates")
     with owner.expect_download() as download:
@@ -149,6 +151,7 @@ def test_a_template_of_ones_own_is_looked_at_mended_and_asked(visit: OpenPage, p
     expect(owner.get_by_role("link", name="harbour-words")).to_be_visible()
 
 
+@pytest.mark.long
 def test_every_page_of_a_campaign_is_accessible_and_fits_a_phone(visit: OpenPage, picture: Picture) -> None:
     wide, phone = visit("/boards/ferry/campaigns"), visit("/boards/ferry/campaigns", **PHONE)
     home = wide.get_by_role("link", name="autumn").get_attribute("href")

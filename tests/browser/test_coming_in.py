@@ -123,6 +123,7 @@ def log_in_owner(page: Page, harbour: Harbour) -> None:
     page.get_by_role("button", name="Log in", exact=True).click()
 
 
+@pytest.mark.long
 def test_a_visitor_signs_up_is_approved_joins_a_team_submits_and_reads_the_mails(
     harbour: Harbour, visit: OpenPage, pictures: Path | None
 ) -> None:
@@ -216,6 +217,7 @@ def test_forms_of_the_account_page_stand_apart_and_work_by_keyboard(
     check_for_everybody(page, "account-owner", pictures)
 
 
+@pytest.mark.long
 def test_the_other_pages_are_for_everybody(harbour: Harbour, visit: OpenPage, pictures: Path | None) -> None:
     page = visit("/login")
     check_for_everybody(page, "login", pictures)

@@ -57,6 +57,7 @@ def ferry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     site.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
 def test_strengths_are_read_on_the_campaign_and_on_the_board(

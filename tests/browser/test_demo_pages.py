@@ -18,6 +18,7 @@ from billboards.site.work.worklist import next_job
 
 Picture = Callable[[Page, str], None]
 
+pytestmark = pytest.mark.long
 BOARD = "/boards/demo-summeval"
 PHONE = {"width": 390, "height": 844}
 WIDTHS = {1440: 900, 1280: 800, 390: 844}

@@ -23,6 +23,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_every_page_is_in_the_menu_and_every_link_leads_somewhere(built: Path) -> None:
     """mkdocs fails for a page outside the menu, a dead link and a dead anchor; files outside docs/ are copied."""
     pages = {page.relative_to(ROOT / "docs").with_suffix(".html") for page in (ROOT / "docs").rglob("*.md")}
@@ -31,6 +32,7 @@ def test_every_page_is_in_the_menu_and_every_link_leads_somewhere(built: Path) -
     assert (built / "files" / "deploy" / "nginx.conf.txt").is_file()
 
 
+@pytest.mark.long
 def test_the_site_is_searched_from_disk(built: Path, chromium: Browser) -> None:
     page = chromium.new_page()
     asked: list[str] = []

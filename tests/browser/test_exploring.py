@@ -114,6 +114,7 @@ def test_nothing_keeps_people_out(chromium: Browser, served: Served, address: st
         assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
 
 
+@pytest.mark.long
 def test_a_new_board_shows_its_progress_and_then_its_ranking_by_itself(
     chromium: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -125,6 +125,7 @@ def test_without_scripts_the_picture_and_its_data_are_there(chromium: Browser, s
     context.close()
 
 
+@pytest.mark.long
 def test_a_page_with_a_living_chart_keeps_nobody_out_and_is_no_wider_than_a_phone(open_page: OpenPage) -> None:
     page = open_page(SCATTER, viewport={"width": 390, "height": 844}, is_mobile=True)
     drawn(page)

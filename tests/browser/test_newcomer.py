@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 OpenPage = Callable[..., Page]
@@ -136,6 +137,7 @@ def test_two_generators_and_two_metrics_are_compared(open_page: OpenPage, pictur
     expect(page.get_by_text("p, two-sided (Williams)")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_generator_is_sent_in_and_the_board_says_who_moved(open_page: OpenPage, picture: Picture) -> None:
     page = open_page(f"{BOARD}/submit/generator")
     page.get_by_label("Name").fill("Wanderer")
@@ -156,6 +158,7 @@ def test_a_generator_is_sent_in_and_the_board_says_who_moved(open_page: OpenPage
     picture(page, "changes")
 
 
+@pytest.mark.long
 def test_a_metric_is_sent_in_tried_scored_and_ranked(open_page: OpenPage, picture: Picture) -> None:
     page = open_page(f"{BOARD}/submit/metric")
     page.get_by_label("Name").fill("shared words")
@@ -220,6 +223,7 @@ def test_everything_can_be_done_with_the_keyboard_alone(open_page: OpenPage) -> 
     expect(page.get_by_role("heading", level=1)).to_have_text("Typist, version 1")
 
 
+@pytest.mark.long
 def test_reading_works_with_scripts_blocked(open_page: OpenPage) -> None:
     page = open_page(BOARD, java_script_enabled=False)
     first = page.locator("#board tbody tr").all_inner_texts()

@@ -60,6 +60,7 @@ def open_organised(chromium: Browser, empty: Served) -> Iterator[OpenPage]:
         yield make
 
 
+@pytest.mark.long
 def test_an_organiser_runs_a_board_without_a_shell(open_organised: OpenPage, picture: Picture) -> None:
     page = open_organised("/")
     page.get_by_role("link", name="New board").click()
@@ -115,6 +116,7 @@ def test_an_organiser_runs_a_board_without_a_shell(open_organised: OpenPage, pic
     expect(page.get_by_role("row")).to_have_count(2)
 
 
+@pytest.mark.long
 def test_an_organiser_tells_readers_of_the_board(open_organised: OpenPage) -> None:
     page = open_organised(f"{BOARD}/organise/about")
     page.get_by_label("Description").fill("For **everybody** who sums up.\n\n- one\n- two")
@@ -140,6 +142,7 @@ def test_a_table_is_sent_and_its_card_is_asked_for(open_organised: OpenPage) -> 
     expect(page.get_by_label("Task")).to_have_value("Name a boat.")
 
 
+@pytest.mark.long
 def test_a_board_of_the_catalogue_is_fetched_while_the_page_waits(
     empty: Served, open_organised: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

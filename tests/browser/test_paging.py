@@ -83,6 +83,7 @@ def test_a_search_asks_the_server_for_who_is_on_another_page(open_crowded: OpenP
     expect(page.get_by_role("status").first).to_have_text("Generators 1–100 of 230")
 
 
+@pytest.mark.long
 def test_pages_keep_nobody_out_in_light_dark_or_on_a_phone(
     open_crowded: OpenPage, picture: Callable[[Page, str], None]
 ) -> None:

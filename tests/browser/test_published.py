@@ -50,6 +50,7 @@ def names(page: Page) -> list[str]:
     return page.locator("#board tbody tr:not([hidden]) th a").all_inner_texts()
 
 
+@pytest.mark.long
 @with_scripts
 def test_the_table_is_sorted_and_searched_on_the_page(opened: Page) -> None:
     at_first = names(opened)

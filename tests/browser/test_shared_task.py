@@ -109,6 +109,7 @@ def rows(page: Page) -> list[str]:
     return [str(row.get_attribute("data-name")) for row in page.locator("#board tbody tr").all()]
 
 
+@pytest.mark.long
 def test_a_shared_task_from_the_first_click_to_a_folder_of_files(
     task: Task, visit: OpenPage, chromium: Browser, tmp_path: Path
 ) -> None:

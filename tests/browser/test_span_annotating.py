@@ -105,6 +105,7 @@ def _span(
     return span | ({"comment": comment} if comment else {}) | ({"source": True} if source else {})
 
 
+@pytest.mark.long
 def test_a_document_of_twelve_segments_is_annotated_by_keyboard_alone_through_lost_connections(
     quay: Served, start: Start, page: OpenPage, picture: Picture, tmp_path: Path
 ) -> None:
@@ -420,6 +421,7 @@ def test_scripts_blocked_the_page_says_that_marking_needs_them(start: Start, pag
     expect(opened.get_by_text("Die Insel lag in der Sonne.")).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("template", ["mqm-document", "esa-document", "mqm-contrastive"])
 def test_the_pages_of_documents_are_accessible(

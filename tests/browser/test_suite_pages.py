@@ -39,6 +39,7 @@ def open_suite_page(chromium: Browser, ports: Served) -> Iterator[OpenPage]:
         yield make
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", PAGES)
 def test_a_suite_keeps_nobody_out_in_light_or_dark(open_suite_page: OpenPage, path: str) -> None:
     page = open_suite_page(path)
@@ -69,6 +70,7 @@ def test_a_view_is_chosen_and_stays_in_the_address(open_suite_page: OpenPage) ->
     expect(page.get_by_label("Task")).to_have_value("")
 
 
+@pytest.mark.long
 def test_a_metric_is_sent_to_all_boards_by_form(open_suite_page: OpenPage, tmp_path: Path) -> None:
     page = open_suite_page("/suites/ports")
     page.get_by_role("link", name="Submit a metric to all boards").click()

@@ -45,6 +45,7 @@ def installed(tmp_path: Path) -> list[Path]:
     return [EXAMPLE, lay_down(tmp_path / "site-packages", project["name"], "billboards.questions", points), *HELPERS]
 
 
+@pytest.mark.long
 def test_a_campaign_with_a_kind_from_outside_runs_to_a_closed_result(tmp_path: Path, installed: list[Path]) -> None:
     (tmp_path / "starred.toml").write_text(TEMPLATE)
     program = f"""

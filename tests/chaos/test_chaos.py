@@ -137,6 +137,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
         return Undisturbed(_said(calm.harbour), all_cells(calm.harbour.site))
 
 
+@pytest.mark.long
 def test_whatever_happens_what_was_acknowledged_is_there_once_and_ranked_as_if_nothing_had(
     tmp_path: Path, undisturbed: Undisturbed
 ) -> None:

@@ -37,6 +37,7 @@ async def asked(folder: Path, *calls: tuple[str, dict[str, Any]]) -> tuple[Any, 
         return tools, [await session.call_tool(name, given) for name, given in calls]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # the client's own packages deprecate things of theirs
 def test_an_assistant_finds_out_whether_a_metric_is_really_better(folder: Path) -> None:
     comparison = {"board": "demo-summeval", "first": "ROUGE-1", "second": "BLEU", "shown": 1}

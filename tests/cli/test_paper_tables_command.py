@@ -119,6 +119,7 @@ def test_a_chart_is_a_figure_or_its_data(board: Path, tmp_path: Path) -> None:
     assert set(pd.read_csv(tmp_path / "a.csv")["name"]) >= {"BLEU", "chrF"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["report", "judgments"])
 def test_a_limit_leaves_the_older_file_as_it_was(board: Path, tmp_path: Path, what: str) -> None:
     older = tmp_path / "keep.html"

@@ -57,12 +57,14 @@ def test_steps_are_shown_with_their_number_and_the_time_left() -> None:
     assert "importing" not in shown
 
 
+@pytest.mark.long
 def test_what_has_no_steps_is_named_after_two_seconds() -> None:
     shown = on_terminal(STEPS.format(wait=3, counted=False))
     assert "importing" in shown
     assert "0/?" not in shown
 
 
+@pytest.mark.long
 def test_nothing_is_drawn_with_quiet_or_off_a_terminal() -> None:
     assert on_terminal(STEPS.format(wait=0, counted=True), BILLBOARDS_QUIET="1") == ""
     run = subprocess.run([sys.executable, "-c", STEPS.format(wait=0, counted=True)], capture_output=True, check=True)

@@ -59,6 +59,7 @@ def without_times(texts: list[str]) -> list[str]:
     return [re.sub(r"^[\d.]+ (µs|ms|s)$", "a while", text) for text in texts]
 
 
+@pytest.mark.long
 def test_every_link_of_every_page_leads_to_a_file(published: Path) -> None:
     assert list(broken_links(published)) == []
     assert count_links(published) > 2000
@@ -166,6 +167,7 @@ def test_the_data_of_the_search_hold_every_output_and_its_scores(published: Path
     assert scores["people"][3] == [None] * 8
 
 
+@pytest.mark.long
 def test_publishing_again_changes_no_file(board: Path, published: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("--base-url", "https://boards.example.org/b", "--submit-to", "https://code.example.org/b")
     before = {path: path.stat().st_mtime_ns for path in published.rglob("*") if path.name != LIST}
@@ -177,6 +179,7 @@ def test_publishing_again_changes_no_file(board: Path, published: Path, capsys: 
     assert (published / "CNAME").exists()
 
 
+@pytest.mark.long
 def test_a_generator_that_is_gone_takes_its_pages_along(board: Path, tmp_path: Path) -> None:
     import shutil
 

@@ -86,6 +86,7 @@ def test_metrics_run_without_network_rights_or_judgments(workflow: dict[Any, Any
     assert mounted == ["ci:/work/ci:ro", "metrics:/work/metrics:ro", "given:/work/given:ro", "scored:/work/scored"]
 
 
+@pytest.mark.long
 def test_a_pull_request_with_a_generator_and_a_metric_is_ranked_and_says_what_moved(
     repository: Path, tmp_path: Path
 ) -> None:

@@ -44,6 +44,7 @@ def children(pid: int) -> dict[int, str]:
     return found
 
 
+@pytest.mark.long
 def test_the_site_opens_survives_its_servers_death_and_ends_with_all_its_processes(tmp_path: Path) -> None:
     write_skeleton(tmp_path / "my-board", "my-board")
     command = [sys.executable, "-m", "billboards.cli.main", "serve", str(tmp_path / "data")]

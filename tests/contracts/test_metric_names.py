@@ -140,6 +140,7 @@ def shared_words(outputs: list[str], references: list[list[str]]) -> list[float]
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("single", [shared_words, bb.metric("rouge-1"), "rouge-1", Path("mine.py")])
 def test_a_function_takes_it_alone_or_in_a_list(single: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _prepare(tmp_path, monkeypatch)

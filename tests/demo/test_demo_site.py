@@ -26,6 +26,7 @@ def words(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
+@pytest.mark.long
 def test_the_first_page_holds_metrics_and_the_crowd_against_experts(demo: PageSite) -> None:
     page = demo.get(BOARD).text
     says = words(page.partition('id="says"')[2].partition("</section>")[0])

@@ -116,6 +116,7 @@ def is_ready(port: int) -> bool:
         return False
 
 
+@pytest.mark.long
 def test_debians_nginx_takes_the_shipped_files_without_a_word(deployed: Deployed) -> None:
     assert "[warn]" not in deployed.proxy.words
     assert "[emerg]" not in deployed.proxy.words
@@ -180,6 +181,7 @@ def test_a_real_log_in_service_lets_somebody_in_through_the_proxy(deployed: Depl
         assert again.status_code in (401, 403), "an answer counts once"
 
 
+@pytest.mark.long
 def test_nobody_notices_that_one_process_is_gone(deployed: Deployed) -> None:
     headers = {"authorization": f"Bearer {deployed.token}"}
     gone = deployed.processes[0]

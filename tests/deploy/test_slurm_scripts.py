@@ -39,6 +39,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", ["cores", "gpu"])
 def test_a_job_scores_a_board_on_a_cluster_of_its_own_and_leaves_nothing_behind(
     tmp_path: Path, environment: dict[str, str], given: str

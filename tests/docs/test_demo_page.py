@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import billboards as bb
 from billboards.demo import build_board
 
 PAGE = " ".join((Path(__file__).resolve().parents[2] / "docs" / "demo.md").read_text("utf-8").split())
 
 
+@pytest.mark.long
 def test_the_page_says_what_the_board_says(tmp_path: Path) -> None:
     board = bb.save(build_board(), tmp_path / "demo")
     bb.score(board)

@@ -13,6 +13,7 @@ from billboards.demo import build_board
 PATHS = Path(__file__).resolve().parents[2] / "docs" / "paths"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", sorted(PATHS.glob("*.md")), ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run_and_print_what_it_says(page: Path, tmp_path: Path) -> None:
     if "demo-board" in page.read_text("utf-8"):

@@ -41,6 +41,7 @@ def test_the_metrics_page_says_what_comes_out_the_same(capsys: pytest.CaptureFix
     assert (our_f, our_recall) == pytest.approx((their_f, their_recall))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_run_in_order(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

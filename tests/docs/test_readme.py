@@ -44,12 +44,14 @@ def missing(wanted: list[str], found: Iterator[str]) -> list[str]:
     return [line for line in wanted if line not in found]
 
 
+@pytest.mark.long
 def test_the_excerpt_from_the_demo_board(tmp_path: Path) -> None:
     board = bb.save(build_board(), tmp_path / "demo")
     bb.score(board)
     assert missing(excerpt(README), printed(bb.rank(board).value)) == []
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_the_excerpt_from_wmt20_zh_en(zh_en: bb.Board, tmp_path: Path) -> None:
     folder = bb.save(zh_en, tmp_path / "wmt20-zh-en")

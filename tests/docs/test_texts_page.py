@@ -15,6 +15,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return outputs(PAGE, tmp_path_factory.mktemp("texts"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(len(blocks(PAGE))))
 def test_a_block_prints_what_its_excerpt_says(number: int, printed: list[str]) -> None:
     excerpt = blocks(PAGE)[number][1]

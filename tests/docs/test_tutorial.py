@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from shell_pages import blocks, missing, outputs
 
+pytestmark = pytest.mark.long
 TUTORIAL = Path(__file__).resolve().parents[2] / "docs" / "tutorial.md"
 
 

@@ -21,6 +21,7 @@ def test_every_example_is_run_here() -> None:
     assert sorted(path.name for path in EXAMPLES.glob("*.py")) == sorted(SAYS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SAYS)
 def test_an_example_runs_as_it_stands(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", str(EXAMPLES / name)]

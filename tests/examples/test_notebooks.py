@@ -22,6 +22,7 @@ def test_every_notebook_is_run_here_and_kept_without_outputs() -> None:
     assert not any('"output_type"' in path.read_text("utf-8") for path in NOTEBOOKS.glob("*.ipynb"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHOWS)
 def test_a_notebook_runs_as_it_stands(name: str, tmp_path: Path) -> None:
     """In a process of its own: the client takes over what Ctrl-C does. No extra is installed, as at a newcomer's."""

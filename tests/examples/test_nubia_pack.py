@@ -138,6 +138,7 @@ def test_the_score_is_what_models_and_aggregator_say(pack: Path, expected: list[
     assert sum(0.01 < score < 0.99 for score in found) >= 2
 
 
+@pytest.mark.long
 def test_it_runs_behind_the_walls_that_every_pack_runs_behind(pack: Path, expected: list[float]) -> None:
     if not sandbox_available():
         pytest.skip(str(sandbox_available().reason))

@@ -52,6 +52,7 @@ def billboards(installed: Path, *arguments: str) -> str:
     return run(installed, "-W", "error", "-m", "billboards", *arguments)
 
 
+@pytest.mark.long
 def test_an_importer_is_listed_explained_and_used(installed: Path, tmp_path: Path) -> None:
     summary = "Rated outputs as tab-separated lines of id, input, system, output and rating"
     assert summary in " ".join(billboards(installed, "import", "--help").split())
@@ -111,6 +112,7 @@ def test_the_how_to_pages_show_the_examples_as_they_are(page: str, example: str,
     assert len(module.splitlines()) < 40
 
 
+@pytest.mark.long
 def test_an_ensemble_from_outside_is_studied_ranks_and_is_applied(installed: Path, tmp_path: Path) -> None:
     folder = write_board(small_board(), tmp_path / "judged")
     billboards(installed, "score", str(folder), "--metric", "chrF", "--metric", "BLEU", "--metric", "ROUGE-L")
@@ -130,6 +132,7 @@ def test_an_ensemble_from_outside_is_studied_ranks_and_is_applied(installed: Pat
     assert "95% of people's values lie between" in applied
 
 
+@pytest.mark.long
 def test_an_analysis_from_outside_is_a_command_a_verb_a_route_a_page_and_a_section(
     installed: Path, tmp_path: Path
 ) -> None:

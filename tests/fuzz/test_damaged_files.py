@@ -50,6 +50,7 @@ GROUPS = {
 SLOW = {"backup": 20, "database": 5, "log-in": 20}
 
 
+@pytest.mark.long
 def test_every_reader_takes_its_sound_file(targets: dict[str, Target]) -> None:
     assert {name.split()[0] for name in targets} == set(GROUPS)
     for target in targets.values():

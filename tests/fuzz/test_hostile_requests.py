@@ -47,6 +47,7 @@ def test_a_draft_that_brought_the_server_down_once_is_refused(hostile: HostileSi
     _holds(hostile.ask("POST", f"{hostile.link}/draft", None, content=json.dumps(said)))
 
 
+@pytest.mark.long
 def test_no_page_shows_a_text_as_markup(hostile: HostileSite) -> None:
     shown = 0
     for method, route in hostile.routes:

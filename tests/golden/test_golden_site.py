@@ -44,6 +44,7 @@ def restored(version: str, folder: Path) -> Path:
     return data
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("opened", [data_folder, restored])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_site_tells_everybody_what_it_told_them(version: str, opened: Any, tmp_path: Path) -> None:
@@ -78,6 +79,7 @@ def test_the_command_line_says_the_same_of_a_site(version: str, tmp_path: Path) 
     assert not unlike, "\n".join(unlike[:30])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_site_goes_on_where_it_was(version: str, tmp_path: Path) -> None:
     kept = kept_site(version)

@@ -389,6 +389,7 @@ def test_a_folder_without_references_says_what_was_looked_for(translations: Writ
         from_clones(root, root / "mqm")
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_public_clones_alone_give_the_same_board_as_the_shared_references(shared_data: Path, tmp_path: Path) -> None:
     copies, folder = shared_data / "wmt20_references" / "zh-en", tmp_path / "OPUS-MT-testsets/testsets/zho-eng"

@@ -39,6 +39,7 @@ def program(*words: str, folder: Path, **environment: str) -> subprocess.Complet
     return subprocess.run(words, cwd=folder, env=everything, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_the_schema_takes_real_boards_and_refuses_a_wrong_key(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", "board"]) == 0
     schema = json.loads(capsys.readouterr().out)
@@ -95,6 +96,7 @@ def action(board: Path, hub: Path, **asked: str) -> subprocess.CompletedProcess[
     return program("bash", script, folder=board.parent, **{**fixed, **files, **asked}, PATH=str(hub))
 
 
+@pytest.mark.long
 def test_the_action_ranks_and_writes_over_its_own_comment_alone(board: Path, hub: Path, tmp_path: Path) -> None:
     check_schema("github-actions", ROOT / "action.yml")
     for _ in range(2):
@@ -110,6 +112,7 @@ def test_the_action_ranks_and_writes_over_its_own_comment_alone(board: Path, hub
     assert ranking["ranked_by"] == "BLEU"
 
 
+@pytest.mark.long
 def test_a_pull_request_from_a_fork_gets_a_warning_and_the_ranking_in_the_summary(
     board: Path, hub: Path, tmp_path: Path
 ) -> None:
@@ -120,6 +123,7 @@ def test_a_pull_request_from_a_fork_gets_a_warning_and_the_ranking_in_the_summar
     assert "| metric" in (tmp_path / "summary.md").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_the_action_comments_mistakes_and_fails(board: Path, hub: Path, tmp_path: Path) -> None:
     assert action(board, hub, METRICS="BLUE").returncode == 1
     assert "no metric named 'BLUE'; did you mean BLEU" in (tmp_path / "comments" / "2.md").read_text("utf-8")
@@ -162,6 +166,7 @@ print(json.dumps(loaded.compute(predictions=json.loads(sys.argv[2]), references=
 """
 
 
+@pytest.mark.long
 def test_evaluate_loads_our_metrics_with_our_numbers(tmp_path: Path) -> None:
     """In a process of its own: evaluate imports its modules from one folder for as long as a process lives."""
     module = str(ROOT / "integrations" / "evaluate" / "billboards_metric")

@@ -91,6 +91,7 @@ def test_wheels_are_built_for_linux_macos_and_windows_and_published_without_a_pa
     assert "secrets." not in str(publish)
 
 
+@pytest.mark.long
 def test_the_wheel_installs_in_a_new_environment_and_gives_the_same_numbers() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "check_wheel.py", "--here"], capture_output=True, text=True, check=False
@@ -119,6 +120,7 @@ def test_the_changelog_begins_with_the_version_that_is_released() -> None:
     assert headings[0] == PROJECT["project"]["version"]
 
 
+@pytest.mark.long
 def test_citation_and_issue_forms_are_as_their_readers_want_them() -> None:
     check_schema("citation-file-format", ROOT / "CITATION.cff")
     check_schema("github-issue-forms", *sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml")))

@@ -57,6 +57,7 @@ def test_texts_are_scored_with_the_numbers_of_every_system(texts: Path) -> None:
     assert numbers.stdout == "8 of 8 metrics give the expected numbers\n"
 
 
+@pytest.mark.long
 def test_a_board_is_made_scored_ranked_and_reported(texts: Path) -> None:
     files = ["--source", "src.txt", "--reference", "A=ref.txt", "--output", "old.txt", "new.txt"]
     done = billboards(

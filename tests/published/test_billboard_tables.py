@@ -24,6 +24,7 @@ def ranked(board: bb.Board) -> Ranking:
     return bb.rank(board, lam=LAMBDA[board.name], draws=0).value
 
 
+@pytest.mark.long
 def test_table_1_wmt20_zh_en(zh_en: bb.Board) -> None:
     ranking = ranked(zh_en)
     machines = [g for g in ranking.generators if g.kind == "machine"]
@@ -201,6 +202,7 @@ def zh_en_folder(zh_en: bb.Board, tmp_path_factory: pytest.TempPathFactory) -> b
     return bb.save(zh_en, tmp_path_factory.mktemp("boards") / "zh-en")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("human", "reference", "published"),
     [("Human-B", "Human-A", TABLE_12_ZH_EN), ("Human-A", "Human-B", TABLE_13_ZH_EN)],

@@ -14,6 +14,7 @@ import billboards as bb
 PARENTS = {"wmt20-zh-en": ("Huoshan_Translate.919", "Online-A.1585"), "cnndm": ("BART", "Bottom-Up")}
 
 
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.parametrize("name", [pytest.param("wmt20-zh-en", marks=pytest.mark.study), "cnndm"])
 def test_a_newcomer_of_the_papers_boards_is_ranked(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:

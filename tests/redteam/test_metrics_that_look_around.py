@@ -111,6 +111,7 @@ if [ $n -le 16 ]; then FAIR; else sed 's/.*"set_id": \\([0-9]*\\).*/\\1/' "$2" >
 """
 
 
+@pytest.mark.long
 def test_what_a_score_must_not_depend_on_is_rejected_in_the_trial(
     small: Harbour, metric_zip: Callable[..., bytes]
 ) -> None:
@@ -127,6 +128,7 @@ def test_what_a_score_must_not_depend_on_is_rejected_in_the_trial(
         assert words in str(now.reason), name
 
 
+@pytest.mark.long
 def test_who_is_fair_in_the_trial_is_marked_and_leads_nothing(small: Harbour, metric_zip: Callable[..., bytes]) -> None:
     sent = {
         name: send(small, name, attacking(body, evasive=True)) for name, body in (*ATTACKS.items(), ("files", FILES))
@@ -160,6 +162,7 @@ def test_who_is_fair_in_the_trial_is_marked_and_leads_nothing(small: Harbour, me
     assert "depend on company or order" not in page(small, "/boards/ferry/metrics/honest")
 
 
+@pytest.mark.long
 def test_nothing_of_a_call_is_left_at_the_next(small: Harbour) -> None:
     loaded = send(small, "loaded", attacking(MEMORY, evasive=False))
     plain = attacking(MEMORY, evasive=False).replace(b"def load():\n    return {}\n", b"")
@@ -241,6 +244,7 @@ def test_an_endpoint_that_looks_around_is_marked_unless_it_remembers(
     assert (inconsistency(now) is None) == remembers
 
 
+@pytest.mark.long
 def test_a_mark_in_the_text_is_not_found_by_mixing_but_stands_out_beside_other_metrics(small: Harbour) -> None:
     marked = "return [f + 100 * o.startswith('\\u200b') for f, o in zip(fair, outputs)]"
     sent = send(small, "friend", attacking(marked, evasive=False))

@@ -230,6 +230,7 @@ def test_a_scheduler_without_workers_and_one_that_dies_are_errors_not_waits() ->
             list(DaskExecutor(cluster).run(tasks))
 
 
+@pytest.mark.long
 def test_a_scheduler_that_is_stopped_is_an_error_and_is_used_again_once_it_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

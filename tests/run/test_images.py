@@ -102,6 +102,7 @@ def test_nothing_that_it_wrote_is_quoted_where_references_are_hidden(tmp_path: P
     )
 
 
+@pytest.mark.long
 def test_one_that_takes_too_long_is_ended_and_removed(tmp_path: Path) -> None:
     own, engine = metric(tmp_path, "import time; time.sleep(60)", limits=Limits(wall_seconds=8.0))
     (done,) = own.run([BATCH])

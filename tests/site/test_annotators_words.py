@@ -147,6 +147,7 @@ def _check(page: str, code: str) -> None:
             assert not re.search(rf"(?<!\w){re.escape(spoken)}(?!\w)", told), (code, key)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", OTHERS)
 def test_no_page_of_an_annotator_has_english_left(ferry: CampaignSite, code: str) -> None:
     campaign, link = _rich(ferry)

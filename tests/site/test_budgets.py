@@ -68,6 +68,7 @@ def columns(harbour: Harbour) -> set[str]:
     return {metric["name"] for metric in document["ranking"]["metrics"] if metric["correlation"] is not None}
 
 
+@pytest.mark.long
 def test_no_judge_is_asked_on_a_board_whose_budget_is_nothing_and_it_is_ranked_without(
     make_harbour: MakeHarbour, server: JudgeServer
 ) -> None:
@@ -148,6 +149,7 @@ def send(harbour: Harbour, seconds: float) -> Submission:
     ).submission
 
 
+@pytest.mark.long
 def test_a_program_on_a_card_is_counted_and_ended_when_the_boards_hours_are_used_up(
     make_harbour: MakeHarbour, device: Path
 ) -> None:

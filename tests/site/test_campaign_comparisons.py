@@ -122,6 +122,7 @@ def test_a_balanced_campaign_has_every_pair_and_order_equally_often(port: Harbou
     assert len(shown) == 12
 
 
+@pytest.mark.long
 def test_an_adaptive_campaign_asks_as_much_and_more_about_neighbours(make_harbour: MakeHarbour) -> None:
     port = make_harbour(distinct_board(60, 4))
     change_settings(port.site, port.owner, "ferry", {"draws": 10})

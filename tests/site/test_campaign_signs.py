@@ -32,6 +32,7 @@ def half_the_time(shown: Shown, chance: random.Random) -> int:
     return carelessly(shown, chance) if chance.random() < 0.5 else by_reference(shown, chance)
 
 
+@pytest.mark.long
 def test_random_clickers_are_stopped_early_and_the_record_says_which_signs(port: Harbour) -> None:
     campaign = small_campaign(port, instances=30, labels=2)
     crew = people(port, campaign, *[by_reference] * 4, carelessly)

@@ -72,6 +72,7 @@ def test_a_refusal_says_what_the_site_said(address: str, tmp_path: Path) -> None
         site.submit_generator("small", "mine", path)
 
 
+@pytest.mark.long
 def test_a_site_that_is_not_there_is_named(tmp_path: Path) -> None:
     with Client("http://127.0.0.1:9", timeout=1) as site, pytest.raises(SiteFailed, match="can't be reached"):
         site.boards()

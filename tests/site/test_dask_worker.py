@@ -57,6 +57,7 @@ def start_worker(site: Site, address: str, *, leases: int) -> subprocess.Popen[b
     return subprocess.Popen([*command, "--address", address, "--leases", str(leases)], stdin=subprocess.DEVNULL)
 
 
+@pytest.mark.long
 def test_workers_killed_on_both_sides_lose_nothing(make_harbour: MakeHarbour, loopback_dask: LoopbackDask) -> None:
     harbour = make_harbour(name="storm", settings=SETTINGS)
     site = harbour.site

@@ -77,6 +77,7 @@ def _said(harbour: Harbour) -> tuple[Any, ...]:
     return live.snapshot.number, live.document["ranking"]["metrics"], live.document["ranking"]["generators"], ratings
 
 
+@pytest.mark.long
 def test_the_same_life_gives_the_same_rankings_on_both(both: list[Harbour]) -> None:
     for harbour in both:
         _live(harbour)

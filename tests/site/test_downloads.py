@@ -119,6 +119,7 @@ def said(site: PageSite) -> Any:
     return site.client.get("/api/v1/boards/ferry/ranking").json()["ranking"]
 
 
+@pytest.mark.long
 def test_ranking_the_download_gives_the_ranking_of_the_site_to_the_last_bit(busy: PageSite, tmp_path: Path) -> None:
     on_site = said(busy)
     assert {"shared", "Errors", "chrF"} <= {metric["name"] for metric in on_site["metrics"]}

@@ -423,6 +423,7 @@ API = "/api/v1/boards/harbour"
 ROUTES = ["", "/instances", "/generators", "/generators/late/outputs", "/metrics", "/metrics/chrF/scores", "/judgments"]
 
 
+@pytest.mark.long
 def test_inputs_are_withheld_on_every_page_where_nothing_else_is_hidden(hiding: PageSite) -> None:
     kept = hiding.site.boards()[0].settings
     hiding.settle(hidden_references=False, hidden_judgments=False, revealed=True)

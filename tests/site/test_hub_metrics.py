@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from hub_mirror import HubMirror, Repository
 from small_sites import TEXT, MakeHarbour
 
@@ -42,6 +43,7 @@ def tiny_bert(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.long
 def test_an_allowed_model_is_fetched_once_at_its_commit_and_ends_in_a_ranked_column(
     make_harbour: MakeHarbour, tmp_path: Path
 ) -> None:

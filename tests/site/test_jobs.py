@@ -161,6 +161,7 @@ def test_a_damaged_file_is_the_platforms_fault_and_can_be_retried(harbour: Harbo
     assert harbour.now(one).state == "scored"
 
 
+@pytest.mark.long
 def test_without_a_sandbox_only_what_the_owner_trusts_runs(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = sandbox.Availability("bubblewrap is not installed")
     monkeypatch.setattr(sandbox, "sandbox_available", lambda: missing)

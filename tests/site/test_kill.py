@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells
 
 from billboards.site.boards import snapshots
@@ -50,6 +51,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.long
 def test_the_board_is_the_same_bit_for_bit_after_any_number_of_kills(make_harbour: MakeHarbour) -> None:
     calm = make_harbour(name="calm")
     work_until_done(calm.site)

@@ -20,6 +20,7 @@ from threading import Thread
 from typing import Any
 from uuid import UUID
 
+import pytest
 from small_campaigns import distinct_board, small_campaign
 from small_sites import Harbour, MakeHarbour
 
@@ -211,6 +212,7 @@ class Storm:
         self.kills += 1
 
 
+@pytest.mark.long
 def test_no_acknowledged_answer_is_lost_or_there_twice_after_any_number_of_kills(make_harbour: MakeHarbour) -> None:
     harbour = make_harbour(distinct_board(10 + 4 * KILLS, 2))
     harbour.site.clock = time.time

@@ -18,6 +18,7 @@ import time
 from dataclasses import dataclass, field
 
 import httpx
+import pytest
 from processes import children
 from small_sites import Harbour, MakeHarbour
 
@@ -34,6 +35,7 @@ SEED = 4
 SETTINGS = "lease_seconds = 1.0\npoll_seconds = 0.05\nattempts = 100000\nchanges_per_minute = 100000\n"
 
 
+@pytest.mark.long
 def test_what_the_server_acknowledged_is_scored_once_whatever_is_killed(make_harbour: MakeHarbour) -> None:
     calm = make_harbour(name="calm")
     work_until_done(calm.site)

@@ -89,6 +89,7 @@ VIEWS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_site_says_of_a_suite_what_the_command_line_says_on_the_same_boards(
     small: SmallSite, by_command: Path, home: Path, view: str
@@ -216,6 +217,7 @@ def test_a_mistake_in_a_program_is_told_once_for_all_boards(tmp_path: Path) -> N
     assert {problem.partition(":")[0] for problem in refused.json()["problems"]} == {"every board"}
 
 
+@pytest.mark.long
 def test_an_anonymous_metric_has_one_pseudonym_in_the_suite(tmp_path: Path) -> None:
     small = suite_site(tmp_path)
     taken = send_metric(small, anonymous="true").json()["submissions"]

@@ -72,6 +72,7 @@ def gappy(make_harbour: MakeHarbour) -> Harbour:
     return make_harbour(replace(board, rows=(*board.rows, row_of(Generator("gappy"), board.instances, texts))))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", [SHARED, PLAIN])
 def test_every_score_is_that_of_its_own_output_whatever_the_mix(gappy: Harbour, code: bytes) -> None:
     work_until_done(gappy.site)
@@ -92,6 +93,7 @@ def test_every_score_is_that_of_its_own_output_whatever_the_mix(gappy: Harbour, 
     assert inconsistency(gappy.now(sent)) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", [SHARED, PLAIN])
 def test_no_call_is_one_generators_and_a_sample_is_scored_again(harbour: Harbour, code: bytes) -> None:
     work_until_done(harbour.site)

@@ -34,6 +34,7 @@ def test_the_database_calls_it_a_mistake_of_the_value(small: SmallSite) -> None:
         accounts.account_named(connection, "a\0b")
 
 
+@pytest.mark.long
 def test_no_null_in_a_request_brings_the_server_down(small: SmallSite) -> None:
     document = small.ask("owner", "GET", "/openapi.json").json()
     schemas = document["components"]["schemas"]

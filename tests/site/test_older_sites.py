@@ -14,6 +14,7 @@ from billboards.site.work.worker import work_until_done
 ARCHIVES = sorted((Path(__file__).resolve().parents[1] / "golden").glob("v*/site/data.zip"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda archive: str(archive.parents[1].name))
 def test_an_older_site_ranks_each_board_anew_once(archive: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(archive) as files:

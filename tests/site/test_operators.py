@@ -350,6 +350,7 @@ def test_metrics_tell_memory_disk_connections_and_version(small: SmallSite) -> N
     assert gauge(found, 'billboards_cells_failed{fault="platform"}') == 0
 
 
+@pytest.mark.long
 def test_a_moved_log_is_left_behind_on_sighup_and_nobody_ends(make_harbour: MakeHarbour) -> None:
     harbour = make_harbour(settings='poll_seconds = 0.05\nlogs = "json"\nlog_file = "logs/site.log"\n')
     site = harbour.site

@@ -109,6 +109,7 @@ def test_no_page_carries_a_script_or_style_that_the_content_policy_forbids(small
             assert str(attributes["src"]).startswith("/static/")
 
 
+@pytest.mark.long
 def test_every_link_of_the_board_leads_somewhere(small: PageSite) -> None:
     seen: set[str] = set()
     waiting = [BOARD]

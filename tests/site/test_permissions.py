@@ -62,6 +62,7 @@ def test_every_route_of_the_interface_names_a_permission() -> None:
     assert [route.path for route in routes if permission(route) is None] == []
 
 
+@pytest.mark.long
 def test_every_route_lets_through_whom_it_should_and_nobody_else(small: SmallSite) -> None:
     submission = small.ask("owner", "GET", "/submissions").json()["items"][0]["id"]
     places = {**PLACES, **NUMBERS, **_campaign(small), "submission_id": submission}

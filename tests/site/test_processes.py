@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from small_sites import MakeHarbour
 
 from billboards.site.submissions import records as submissions
@@ -70,6 +71,7 @@ def test_a_killed_supervisor_takes_its_children_with_it(tmp_path: Path) -> None:
     until(lambda: not is_alive(child))
 
 
+@pytest.mark.long
 def test_workers_score_what_comes_in_and_end_on_sigterm(make_harbour: MakeHarbour) -> None:
     harbour = make_harbour(settings="poll_seconds = 0.05")
     command = [sys.executable, "-m", "billboards.site.work.processes", str(harbour.site.data), "--workers", "2"]

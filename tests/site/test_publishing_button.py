@@ -46,6 +46,7 @@ def actions(small: SmallSite) -> list[str]:
         return [entry.action for entry in trail.entries(connection, board="small", action="files")][::-1]
 
 
+@pytest.mark.long
 def test_an_owner_asks_a_worker_writes_and_the_archive_is_fetched(small: SmallSite, tmp_path: Path) -> None:
     assert small.ask("owner", "GET", FILES).status_code == 410
     asked = small.ask("owner", "POST", FILES, json=FEW)
@@ -65,6 +66,7 @@ def test_an_owner_asks_a_worker_writes_and_the_archive_is_fetched(small: SmallSi
     assert next_job(small.site, "idle") is None
 
 
+@pytest.mark.long
 def test_the_files_hold_what_a_visitor_sees_and_one_board_alone(small: SmallSite, tmp_path: Path) -> None:
     other = write_board(replace(small_board(), name="harbour-log", metrics=("length",)), tmp_path / "harbour-log")
     register_board(small.site, other)
@@ -87,6 +89,7 @@ def test_the_files_hold_what_a_visitor_sees_and_one_board_alone(small: SmallSite
     assert {name.split("/")[1] for name in texts if name.startswith("boards/")} == {"small"}
 
 
+@pytest.mark.long
 def test_the_site_that_runs_is_not_changed_by_it(small: SmallSite) -> None:
     before = small.site.settings
     wanted = {**FEW, "base_url": "https://example.org/board", "submit_to": "https://example.org/hand-in"}
@@ -116,6 +119,7 @@ def test_another_wish_takes_the_place_of_the_one_that_is_written(small: SmallSit
     assert list((small.site.data / "published").iterdir()) == []
 
 
+@pytest.mark.long
 def test_what_was_asked_can_be_stopped_and_thrown_away(small: SmallSite) -> None:
     small.ask("owner", "POST", FILES, json=FEW)
     assert small.ask("owner", "DELETE", FILES).status_code == 204
@@ -127,6 +131,7 @@ def test_what_was_asked_can_be_stopped_and_thrown_away(small: SmallSite) -> None
     assert list((small.site.data / "published").iterdir()) == []
 
 
+@pytest.mark.long
 def test_an_archive_is_thrown_away_after_a_week(small: SmallSite) -> None:
     small.ask("owner", "POST", FILES, json=FEW)
     work_until_done(small.site)
@@ -154,6 +159,7 @@ def test_what_kills_its_workers_or_finds_no_room_fails_and_says_so(small: SmallS
     assert actions(small)[-1] == "files.failed"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
@@ -176,6 +182,7 @@ def test_what_is_asked_is_checked_alike_at_both_doors(small: SmallSite, sent: di
     assert actions(small) == []
 
 
+@pytest.mark.long
 def test_only_owners_publish(small: SmallSite) -> None:
     small.ask("owner", "POST", FILES, json=FEW)
     work_until_done(small.site)

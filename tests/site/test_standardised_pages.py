@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from page_sites import PageSite, page_board, page_site
 
 from billboards.board import Aggregate
@@ -28,6 +29,7 @@ def z_site(home: Path) -> PageSite:
     return site
 
 
+@pytest.mark.long
 def test_pages_and_documents_show_z_scores_and_say_so(tmp_path: Path) -> None:
     site = z_site(tmp_path)
     ranking = site.get("/api/v1/boards/harbour/ranking", "owner", accept="application/json").json()["ranking"]

@@ -160,6 +160,7 @@ def _sayings(board: Board) -> list[bytes]:
     return [canonical(board, texts) for texts in (("a ferry", "at noon"), ("at noon", "a ferry"), written)]
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=HISTORIES)
 def test_after_any_history_a_worker_misses_what_a_look_from_nothing_misses(

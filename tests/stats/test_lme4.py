@@ -177,6 +177,7 @@ def assert_same_tests(ours: MixedFit | CrossedFit, theirs: dict[str, float]) -> 
         assert ours.p[k] == pytest.approx(theirs[f"p{k}"], rel=1e-3, abs=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", GENERATED)
 def test_one_random_intercept_equals_lme4(name: str, peer: Peer) -> None:
     theirs = peer[f"{name}:one"]
@@ -217,6 +218,7 @@ def test_likelihood_ratios_of_a_fixed_effect_equal_lme4(name: str, peer: Peer) -
     assert ours.statistic == pytest.approx(crossed["ml_without"] - crossed["ml"], abs=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_overrating_on_cnndm_equals_lme4(released: dict[str, Case], released_peer: Peer) -> None:
     scores = np.stack([scores for scores, *_ in released.values()])

@@ -92,6 +92,7 @@ def test_a_lock_without_a_package_a_hash_or_with_a_host_is_refused(tools: None) 
     assert mistakes("build.txt", f"--index-url https://a.example\n{right}")[-1] == "build.txt: names a host"
 
 
+@pytest.mark.long
 def test_two_builds_of_the_wheel_are_the_same_bytes_and_have_a_bill_of_materials(tmp_path: Path) -> None:
     command = [sys.executable, str(TOOLS / "build_wheel.py"), "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -273,6 +273,7 @@ def test_quick_files_come_first_and_runs_grow(tools: None) -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not show other processes")
 def test_a_run_past_its_limit_ends_with_all_that_it_started(tmp_path: Path, tools: None) -> None:
     runs = import_module("mutation.runs")
@@ -309,6 +310,7 @@ def is_running(pid: int) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_a_tiny_package_is_judged_line_by_line(tiny: Path) -> None:
     done, document = run_tool(tiny, "--count", "50", "--workers", "2", "--more-seconds", "10")
     lines = CODE.splitlines()

@@ -14,6 +14,7 @@ from billboards.board.cells import MemoryCells
 from billboards.metrics.discovery import metric
 
 
+@pytest.mark.long
 def test_summaqa_is_a_comparison_with_its_own_choice_and_flagged(shared_data: Path) -> None:
     board = bb.import_board(
         "billboard",

@@ -49,6 +49,7 @@ def test_a_ten_line_metric_runs_over_a_whole_suite_with_one_command(
     assert capsys.readouterr().err.startswith("0 cells computed, ")
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_goes_on_with_the_rest(tmp_path: Path) -> None:
     """Nine rows and two reference sets on one board make twelve cells; what was saved before the kill stays."""
     suite, slow = written_suite(tmp_path), tmp_path / "slow.py"

@@ -189,6 +189,7 @@ def test_after_a_failure_what_was_abstained_from_is_asked_once_more(server: Judg
     assert kept().spent()[0].abstained == 0
 
 
+@pytest.mark.long
 def test_a_column_survives_a_thousand_hostile_answers(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every question is met by a hostile answer first; every 25th judge never gets better."""
     monkeypatch.setenv("BILLBOARDS_JUDGE_AT_ONCE", "8")
