@@ -58,6 +58,7 @@ def answering(received: Received) -> Reply:
     return completion(json.dumps({"score": min(100, len(texts["output"]) / 2)}))
 
 
+@pytest.mark.long
 def test_planted_biases_are_found(board: Board, server: JudgeServer) -> None:
     server.answer = answering
     report = bb.score(board, ["judge-DA(abstain=0.5)", "judge-pair"])
@@ -95,6 +96,7 @@ def people_of(board: Board) -> dict[tuple[str, int], float]:
     return {(row.name, k): float(scores[n, k]) for n, row in enumerate(board.rows) for k in range(shape[1])}
 
 
+@pytest.mark.long
 def test_planted_kinship_is_found(family: Board, server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BILLBOARDS_JUDGE_MODEL", "Qwen/Qwen2.5-7B-Instruct")
     quality = people_of(family)
@@ -146,6 +148,7 @@ def test_kin_share_a_family_with_the_model(model: str, kin: set[str]) -> None:
     assert kin_of(board, f"BLEU|model:{model}") == frozenset()
 
 
+@pytest.mark.long
 def test_the_spread_of_samples_is_kept(board: Board, server: JudgeServer) -> None:
     server.answer = lambda received: completion("4")
     bb.score(board, ["judge-GEval(samples=2)"])

@@ -73,6 +73,7 @@ def test_data_that_are_absent_are_said_to_be(tmp_path: Path) -> None:
         assert "absent; set BILLBOARDS_SHARED" in printed(script, "--part", part, BILLBOARDS_SHARED=str(tmp_path))
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_corpus_values_are_compared_with_sacrebleus(shared_data: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept.json"

@@ -259,6 +259,7 @@ def test_a_board_that_is_written_and_opened_is_the_same_board(board: Board) -> N
             np.testing.assert_allclose(means, board.judgments.means(dimension, shape), rtol=1e-12)
 
 
+@pytest.mark.long
 @EXAMPLES
 @given(boards())
 def test_writing_twice_gives_the_same_bytes_and_so_does_writing_what_was_read(board: Board) -> None:

@@ -122,6 +122,7 @@ def _wait_for_ranking(served: Served, before: int) -> None:
     raise AssertionError("the board was not ranked anew")
 
 
+@pytest.mark.long
 def test_undo_by_key_opens_the_last_item_with_its_answers(harbour: Served, start: Start, page: OpenPage) -> None:
     campaign, (link,) = start("undo", "genie-translation", positive=0.0, negative=0.0)
     opened = page(link)
@@ -202,6 +203,7 @@ def test_answers_are_sent_behind_a_draft_that_is_on_its_way(start: Start, page: 
     assert "/draft" not in posted[-1]
 
 
+@pytest.mark.long
 def test_who_fails_the_test_questions_is_excluded_and_told_so(harbour: Served, start: Start, page: OpenPage) -> None:
     tests = {"positive": 0.25, "negative": 0.25}
     campaign, (link,) = start("random", "binary", instances=12, early=0, exclusion="model", **tests)

@@ -182,6 +182,7 @@ def violations(page: Page, options: dict[str, object] | None) -> list[tuple[str,
     return [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found]
 
 
+@pytest.mark.long
 def test_without_scripts_the_page_says_the_same_when_it_is_loaded_again(visit: OpenPage) -> None:
     plain = visit("/boards/ferry/campaigns", java_script_enabled=False)
     plain.get_by_role("link", name="autumn").click()

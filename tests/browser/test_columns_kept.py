@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from browser_pages import OpenPage
 from playwright.sync_api import expect
 
 BOARD = "/boards/bulletins"
 
 
+@pytest.mark.long
 def test_hidden_columns_stay_hidden_until_the_usual_ones_are_asked_for(open_page: OpenPage) -> None:
     page = open_page(BOARD)
     page.get_by_text("Pin or hide columns").click()

@@ -194,6 +194,7 @@ def test_a_visitor_signs_up_is_approved_joins_a_team_submits_and_reads_the_mails
     expect(visitor.get_by_label("A submission of yours was received")).to_be_checked()
 
 
+@pytest.mark.long
 def test_forms_of_the_account_page_stand_apart_and_work_by_keyboard(
     harbour: Harbour, visit: OpenPage, pictures: Path | None
 ) -> None:

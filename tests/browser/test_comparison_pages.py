@@ -80,6 +80,7 @@ def test_strengths_are_read_on_the_campaign_and_on_the_board(
         assert asked.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.long
 def test_a_schedule_is_chosen_on_the_form(chromium: Browser, ferry: Served) -> None:
     with watched_pages(chromium, ferry.address, viewport=SIZES["wide"]) as visit:
         page = visit("/boards/ferry/campaigns/new")

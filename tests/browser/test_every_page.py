@@ -15,6 +15,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from browser_pages import OpenPage
 from playwright.sync_api import Page, expect
 
+pytestmark = pytest.mark.long
 BOARD = "/boards/bulletins"
 PAGES = [
     "/",

@@ -39,6 +39,7 @@ def off_screen(page: Page) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_outputs_are_gone_through_with_the_keyboard(open_page: OpenPage) -> None:
     page = open_page(f"{BOARD}/instances")
     entries = page.locator("[data-entry]").evaluate_all("(links) => links.map((one) => one.getAttribute('href'))")

@@ -32,6 +32,7 @@ def drawn(page: Page, number: int = 0) -> Locator:
     return figure
 
 
+@pytest.mark.long
 def test_libraries_are_fetched_when_a_chart_comes_into_view_and_not_before(open_page: OpenPage) -> None:
     page = open_page("/help")
     asked: list[str] = []
@@ -78,6 +79,7 @@ def test_a_scatter_plot_zooms_by_buttons_and_a_point_leads_to_its_instance(open_
     page.wait_for_url("**/instances/**")
 
 
+@pytest.mark.long
 def test_axes_colour_and_density_are_chosen_in_a_form_and_said_in_words(open_page: OpenPage) -> None:
     page = open_page(SCATTER)
     page.get_by_label("Up").select_option("ROUGE-L")
@@ -92,6 +94,7 @@ def test_axes_colour_and_density_are_chosen_in_a_form_and_said_in_words(open_pag
     expect(drawn(page).locator(".mark-group.role-legend")).to_have_count(1)
 
 
+@pytest.mark.long
 def test_a_chart_is_saved_as_picture_and_as_data(open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page(f"{BOARD}/charts/correlations")
     starts = {"SVG": b"<svg", "PNG": b"\x89PNG", "CSV": b"name,", "JSON": b"[{"}
@@ -115,6 +118,7 @@ def test_a_chart_follows_the_colours_that_a_reader_chooses(open_page: OpenPage) 
     expect(figure).to_have_attribute("data-drawn", "dark")
 
 
+@pytest.mark.long
 def test_without_scripts_the_picture_and_its_data_are_there(chromium: Browser, served: Served) -> None:
     context = chromium.new_context(base_url=served.address, java_script_enabled=False)
     page = context.new_page()

@@ -45,6 +45,7 @@ def ranked(page: Page, selector: str) -> None:
     raise AssertionError(f"{selector} never came")
 
 
+@pytest.mark.long
 def test_a_newcomer_finds_the_board_sorts_filters_and_opens_an_instance(open_page: OpenPage, picture: Picture) -> None:
     page = open_page("/")
     page.get_by_role("link", name="Bulletins of an imaginary coast").click()
@@ -192,6 +193,7 @@ def press_until(page: Page, selector: str, key: str = "Tab", most: int = 150) ->
     raise AssertionError(f"{selector} can't be reached with {key}")
 
 
+@pytest.mark.long
 def test_everything_can_be_done_with_the_keyboard_alone(open_page: OpenPage) -> None:
     page = open_page("/")
     page.keyboard.press("Tab")

@@ -60,7 +60,6 @@ def open_organised(chromium: Browser, empty: Served) -> Iterator[OpenPage]:
         yield make
 
 
-@pytest.mark.long
 def test_an_organiser_runs_a_board_without_a_shell(open_organised: OpenPage, picture: Picture) -> None:
     page = open_organised("/")
     page.get_by_role("link", name="New board").click()

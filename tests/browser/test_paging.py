@@ -54,6 +54,7 @@ def barriers(page: Page) -> list[str]:
     return [one["id"] for one in found if one["impact"] in ("serious", "critical")]
 
 
+@pytest.mark.long
 def test_two_pages_are_read_and_sorted_with_the_keyboard_alone(open_crowded: OpenPage) -> None:
     page = open_crowded(BOARD)
     first = generators(page)
@@ -71,6 +72,7 @@ def test_two_pages_are_read_and_sorted_with_the_keyboard_alone(open_crowded: Ope
     assert set(generators(page)) & set(second)
 
 
+@pytest.mark.long
 def test_a_search_asks_the_server_for_who_is_on_another_page(open_crowded: OpenPage) -> None:
     page = open_crowded(BOARD)
     box = page.get_by_role("searchbox", name="Find a generator")

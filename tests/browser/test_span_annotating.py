@@ -252,6 +252,7 @@ def _spans(board: Any) -> dict[tuple[str, str], Any]:
     }
 
 
+@pytest.mark.long
 def test_a_document_on_a_phone_by_touch(quay: Served, start: Start, page: OpenPage, picture: Picture) -> None:
     campaign, (link,) = start("phone", "mqm-document")
     opened = page(link, **PHONE)

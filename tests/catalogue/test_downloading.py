@@ -380,6 +380,7 @@ def table_entry(server: FileServer, entry_file: WriteEntry) -> Path:
     return entry_file(toml("two", url_source(f"{server.url}/ratings.csv", TABLE)))
 
 
+@pytest.mark.long
 def test_two_processes_at_once_fetch_a_file_once(server: FileServer, table_entry: Path, tmp_path: Path) -> None:
     release = threading.Event()
     server.tricks["/ratings.csv"] = [hang(20, release)]

@@ -307,6 +307,7 @@ VERIFIED = [
 LANGUAGES = ["de", "en", "es", "fr", "id", "ru", "tr", "zh"]
 
 
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.parametrize("name", [*VERIFIED, *(f"multi-summeval-{language}" for language in LANGUAGES)])
 def test_the_shared_data_become_the_boards_of_the_catalogue(
@@ -389,6 +390,7 @@ def test_sets_of_mt_metrics_eval_come_by_year_and_pair(
         bb.get("mtme-wmt24-en-de", mirror=home)
 
 
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["asset", "esa", "flickr8k-expert", "paws-qqp", "wmt20-zh-en", "wmt23-en-de"])
 def test_the_shared_folder_itself_is_a_mirror(name: str, shared_data: Path) -> None:

@@ -46,6 +46,7 @@ def test_templates_are_listed_shown_checked_and_previewed(capsys: pytest.Capture
     assert "Is the output good or bad?" in run(capsys, "template", "preview", "binary")[1]
 
 
+@pytest.mark.long
 def test_a_campaign_from_plan_to_results(capsys: pytest.CaptureFixture[str], data: Path) -> None:
     site = ("--data", str(data))
     code, out, err = run(

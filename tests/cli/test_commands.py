@@ -121,6 +121,7 @@ def test_ensemble_study_list_and_apply(board: Path, capsys: pytest.CaptureFixtur
     assert (applied["signature"], applied["n"]) == (signature, 25)
 
 
+@pytest.mark.long
 def test_references_and_report(board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("score", board, "--jobs", 1)
     assert run("references", board, "--json", "--jobs", 1) == 0
@@ -287,6 +288,7 @@ def test_help_loads_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.long
 def test_ctrl_c_keeps_what_was_finished_and_the_next_run_goes_on(tmp_path: Path) -> None:
     board = bb.save(replace(small_board(instances=4000, generators=3), metrics=("TER", "length")), tmp_path / "big")
     command = [
@@ -314,6 +316,7 @@ def test_ctrl_c_keeps_what_was_finished_and_the_next_run_goes_on(tmp_path: Path)
     assert main(["score", str(board.home), "--metric", "length", "--jobs", "1"]) == 0
 
 
+@pytest.mark.long
 def test_a_reader_that_stops_early_is_no_error(board: Path) -> None:
     run("score", board, "--jobs", 1)
     command = f"'{sys.executable}' -m billboards rank '{board}' --json | head -c 10"

@@ -112,6 +112,7 @@ def test_a_baseline_is_marked_and_explained(board: Path, capsys: pytest.CaptureF
     assert "no baseline named 'g9'" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_chart_is_a_figure_or_its_data(board: Path, tmp_path: Path) -> None:
     for name in ("a.pdf", "a.svg", "a.csv", "a.dat"):
         assert run("rank", board, *RANK, "--chart", tmp_path / name) == 0

@@ -121,6 +121,7 @@ def test_a_part_that_is_not_installed_is_named_with_how_to_get_it() -> None:
         check_installed(["sqlalchemy", "no_such_package"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", ["billboards.cli.web_process", "billboards.site.work.worker"])
 def test_a_process_of_a_site_is_started_without_packages_that_only_some_analyses_need(module: str) -> None:
     code = f"import sys, {module}; print(*sorted({{'scipy', 'pandas', 'torch'}} & sys.modules.keys()))"

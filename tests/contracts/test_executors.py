@@ -51,6 +51,7 @@ def one(request: pytest.FixtureRequest) -> Iterator[Executor]:
         yield DaskExecutor(cluster)
 
 
+@pytest.mark.long
 def test_every_task_has_exactly_one_result(one: Executor) -> None:
     words = ["a" * k for k in range(1, 30)]
     results = {result.key: result.parts for result in one.run(tasks(*words))}

@@ -14,6 +14,7 @@ from billboards.cli.main import command_parser, main
 from billboards.demo import build_board
 
 
+@pytest.mark.long
 def test_the_demo_scores_ranks_and_writes_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

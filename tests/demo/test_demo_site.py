@@ -42,6 +42,7 @@ def test_the_first_page_holds_metrics_and_the_crowd_against_experts(demo: PageSi
     assert "9: crowd2 … crowd10" in words(page)
 
 
+@pytest.mark.long
 def test_metrics_stand_before_single_dimensions(demo: PageSite) -> None:
     keys = re.findall(r'class="metric[^>]*data-key="([^"]+)"', demo.get(BOARD).text)
     qualities = [f"people:{name}" for name in ("coherence", "consistency", "fluency", "relevance")]

@@ -49,6 +49,7 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> str:
     return client.get("/metrics").text
 
 
+@pytest.mark.long
 def test_every_expression_asks_for_metrics_that_there_are(metrics: str) -> None:
     samples = set(re.findall(r"^(billboards_\w+)[{ ]", metrics, re.MULTILINE))
     asked = set().union(*map(names, expressions()))

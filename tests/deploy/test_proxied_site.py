@@ -24,6 +24,7 @@ from billboards.board.card_facts import with_facts
 from billboards.board.writing import write_board
 from billboards.site.settings import DATABASE, METRICS_TOKEN, OIDC_SECRET
 
+pytestmark = pytest.mark.long
 DRAFT = replace(distinct_board(instances=3, generators=2), metrics=("length",))
 BOARD = with_facts(DRAFT, dict.fromkeys(DRAFT.missing_facts, "en"))
 PERSON = {"sub": "person-1", "name": "Ada", "preferred_username": "ada", "email": "ada@example.org"}
@@ -116,7 +117,6 @@ def is_ready(port: int) -> bool:
         return False
 
 
-@pytest.mark.long
 def test_debians_nginx_takes_the_shipped_files_without_a_word(deployed: Deployed) -> None:
     assert "[warn]" not in deployed.proxy.words
     assert "[emerg]" not in deployed.proxy.words
@@ -181,7 +181,6 @@ def test_a_real_log_in_service_lets_somebody_in_through_the_proxy(deployed: Depl
         assert again.status_code in (401, 403), "an answer counts once"
 
 
-@pytest.mark.long
 def test_nobody_notices_that_one_process_is_gone(deployed: Deployed) -> None:
     headers = {"authorization": f"Bearer {deployed.token}"}
     gone = deployed.processes[0]

@@ -74,6 +74,7 @@ def test_a_job_whose_scheduler_does_not_start_ends(tmp_path: Path, environment: 
     assert "the scheduler did not start" in done.stderr
 
 
+@pytest.mark.long
 def test_a_job_of_workers_scores_what_a_site_lacks_and_stops_when_it_is_told(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 import billboards as bb
 from billboards.show.words import linear_combination
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.long]
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "method.md").read_text("utf-8")
 
@@ -60,7 +60,6 @@ def test_what_the_default_lambda_gives(zh_en: bb.Board, cnndm: bb.Board) -> None
     assert [short(ensemble.correlation, 3) for ensemble in found if ensemble is not None] == [said[1], said[2]]
 
 
-@pytest.mark.long
 def test_what_the_best_subset_gives(zh_en: bb.Board, cnndm: bb.Board) -> None:
     found = [bb.ensemble(board, method="best-subset").value.ensemble for board in (zh_en, cnndm)]
     said = re.search(r"wmt20-zh-en: (\.\d+) where the lasso has \.605; cnndm: (\.\d+) where it has", PAGE)
@@ -76,7 +75,6 @@ def test_what_a_sentinel_reaches(zh_en: bb.Board) -> None:
     assert [short(lines[name].correlation, 3) for name in ("output only", "length")] == [said[1], said[2]]
 
 
-@pytest.mark.long
 def test_who_leads_within_items_and_what_a_sentinel_has_there(zh_en: bb.Board) -> None:
     ranking, page = bb.rank(zh_en, draws=0).value, " ".join(PAGE.split())
     metrics = {m.name: m for m in ranking.metrics}

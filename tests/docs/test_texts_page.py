@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from shell_pages import blocks, missing, outputs
 
+pytestmark = pytest.mark.long
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "texts.md"
 
 
@@ -15,7 +16,6 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return outputs(PAGE, tmp_path_factory.mktemp("texts"))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("number", range(len(blocks(PAGE))))
 def test_a_block_prints_what_its_excerpt_says(number: int, printed: list[str]) -> None:
     excerpt = blocks(PAGE)[number][1]

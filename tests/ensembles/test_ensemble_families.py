@@ -182,6 +182,7 @@ def test_metrics_are_taken_away_only_for_who_asks_and_only_once(monkeypatch: pyt
     assert len(predictions) == parts + 4 * parts
 
 
+@pytest.mark.long
 def test_outputs_with_gaps_are_learned_from_and_predicted() -> None:
     judged, _ = simulated(documents=20)
     table = judged.table.copy()
@@ -251,6 +252,7 @@ def test_nothing_is_fitted_to_judgments_that_are_all_the_same() -> None:
         fit_family(FAMILIES.load("ridge"), same)
 
 
+@pytest.mark.long
 def test_the_small_family_stays_where_truth_is_simple_and_makes_place_where_it_bends() -> None:
     for bent, expected in ((0.0, "lasso"), (1.0, "boosting")):
         judged, _ = simulated(generators=10, documents=60, metrics=4, bent=bent, seed=2)

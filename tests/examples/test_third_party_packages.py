@@ -16,6 +16,7 @@ from small_boards import small_board
 from billboards.board.folder import open_board
 from billboards.board.writing import write_board
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).resolve().parents[2]
 LINES = "a\teins\tX\tone\t5\na\teins\tY\tun\t2\nb\tzwei\tX\ttwo\t4\nb\tzwei\tY\tdeux\t1\n"
 
@@ -52,7 +53,6 @@ def billboards(installed: Path, *arguments: str) -> str:
     return run(installed, "-W", "error", "-m", "billboards", *arguments)
 
 
-@pytest.mark.long
 def test_an_importer_is_listed_explained_and_used(installed: Path, tmp_path: Path) -> None:
     summary = "Rated outputs as tab-separated lines of id, input, system, output and rating"
     assert summary in " ".join(billboards(installed, "import", "--help").split())
@@ -112,7 +112,6 @@ def test_the_how_to_pages_show_the_examples_as_they_are(page: str, example: str,
     assert len(module.splitlines()) < 40
 
 
-@pytest.mark.long
 def test_an_ensemble_from_outside_is_studied_ranks_and_is_applied(installed: Path, tmp_path: Path) -> None:
     folder = write_board(small_board(), tmp_path / "judged")
     billboards(installed, "score", str(folder), "--metric", "chrF", "--metric", "BLEU", "--metric", "ROUGE-L")
@@ -132,7 +131,6 @@ def test_an_ensemble_from_outside_is_studied_ranks_and_is_applied(installed: Pat
     assert "95% of people's values lie between" in applied
 
 
-@pytest.mark.long
 def test_an_analysis_from_outside_is_a_command_a_verb_a_route_a_page_and_a_section(
     installed: Path, tmp_path: Path
 ) -> None:

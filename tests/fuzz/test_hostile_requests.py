@@ -92,6 +92,7 @@ def forms(hostile: HostileSite) -> list[Form]:
     return hostile.forms()
 
 
+@pytest.mark.long
 @cases(40)
 @given(st.data())
 def test_no_field_of_a_form_brings_the_server_down(

@@ -261,6 +261,7 @@ def test_a_truncated_reference_file_is_refused(translations: Write) -> None:
     assert "Human-P.txt:3: the last line has no line end" in refused(translations({"Human-P.txt": "p1\np2\np"}))
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_instances_are_read(tmp_path: Path) -> None:
     count = 100_000
     folder = tmp_path / "submissions/big"
@@ -278,6 +279,7 @@ def test_a_hundred_thousand_instances_are_read(tmp_path: Path) -> None:
     assert board.imported[0].values["G"][77_777] == 77_777 / 8
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_wmt20_zh_en_is_complete_and_comet_correlates_as_published(shared_data: Path) -> None:
     found = billboard(

@@ -299,6 +299,7 @@ def test_a_worker_s_answers_of_another_language_are_refused(tmp_path: Path) -> N
         read("multi-summeval", tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_the_real_summaries_import_from_single_files(shared_data: Path, tmp_path: Path) -> None:
     home = shared_data / "multi_summeval"

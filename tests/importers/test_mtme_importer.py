@@ -350,6 +350,7 @@ def test_outputs_without_a_generator_have_no_place_in_the_layout(tmp_path: Path)
         export_board(loose, tmp_path / "out", language_pair="en-de")
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_wmt23_en_de_is_complete_and_goes_there_and_back(shared_data: Path, tmp_path: Path) -> None:
     source = shared_data / "mtme_wmt23_en-de"

@@ -256,6 +256,7 @@ def test_a_very_long_cell_is_read(tmp_path: Path) -> None:
     assert load(tmp_path, f'id,system,output\n1,G,"{long}"\n').board.row("G").texts == (long,)
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_instances_are_read(tmp_path: Path) -> None:
     count = 100_000
     lines = (f"i{k},G,output {k},ref {k},{k % 5 + 1},a{k % 3}\n" for k in reversed(range(count)))

@@ -78,6 +78,7 @@ def home(tmp_path: Path) -> Path:
     return write_board(imported.board, tmp_path / "board")
 
 
+@pytest.mark.long
 def test_a_newcomer_has_a_place_among_everyone_and_a_corpus_bleu(home: Path) -> None:
     outputs = [OUTPUTS["zlabs.3" if k % 3 else "Huoshan.1"][k] for k in range(SEGMENTS)]
     lines = [json.dumps({"instance": f"s{k}", "text": text}) + "\n" for k, text in enumerate(outputs)]

@@ -250,6 +250,7 @@ def extended(output: str, reference: str) -> float:
 phrases = st.lists(st.sampled_from(["a", "b", "ab", "ba", "猫", "é.", "1,5", "zz"]), max_size=14).map(" ".join)
 
 
+@pytest.mark.long
 @settings(max_examples=80, deadline=None)
 @given(phrases, phrases)
 def test_kernels_compute_what_the_definitions_say(output: str, reference: str) -> None:

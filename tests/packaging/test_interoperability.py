@@ -52,6 +52,7 @@ def test_the_schema_takes_real_boards_and_refuses_a_wrong_key(board: Path, capsy
     assert json.loads(capsys.readouterr().out)["fileMatch"] == ["board.toml"]
 
 
+@pytest.mark.long
 def test_the_pre_commit_hook_passes_a_board_and_names_a_mistake(board: Path, tmp_path: Path) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
     command = [*shlex.split(hook["entry"]), "my-board"]
@@ -132,6 +133,7 @@ def test_the_action_comments_mistakes_and_fails(board: Path, hub: Path, tmp_path
     assert "`my-board` has mistakes" in (tmp_path / "comments" / "2.md").read_text("utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # the loader's own packages deprecate things of theirs
 def test_a_board_on_the_hub_is_loaded_without_a_script(
     board: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -24,6 +24,7 @@ def check_schema(schema: str, *files: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.long
 def test_workflows_are_as_github_wants_them() -> None:
     assert [path.stem for path in WORKFLOWS] == ["ci", "release"]
     check_schema("github-workflows", *WORKFLOWS)

@@ -26,6 +26,7 @@ def beametrics() -> ModuleType:
         sys.path.remove(str(BENCHMARKS))
 
 
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "rows", "cells"),

@@ -53,6 +53,7 @@ def same(board: bb.Board, column: PeopleColumn, plain: dict[str, PlainMean], low
         place += len(members)
 
 
+@pytest.mark.long
 def test_cnndm_by_people_is_what_loops_say(cnndm: bb.Board) -> None:
     people = rank_by_people(cnndm, aggregate=None, part=Slice(), draws=1000, seed=0)
     assert people is not None

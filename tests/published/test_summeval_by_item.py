@@ -56,6 +56,7 @@ def value(result: SuiteResult, metric: str, block: Block, dimension: str, statis
     return cell.measures[statistic].value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("block", ["all", "one"])
 @pytest.mark.parametrize("grouping", ["by-item", "by-system"])
 @pytest.mark.parametrize("statistic", ["spearman", "kendall-b"])

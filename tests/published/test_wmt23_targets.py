@@ -50,6 +50,7 @@ def wmt23(shared_data: Path) -> Wmt23:
     return Wmt23(shared_data)
 
 
+@pytest.mark.long
 def test_the_board_has_the_published_metrics_and_systems(wmt23: Wmt23) -> None:
     assert set(wmt23.names) == set(wmt23.targets)
     assert wmt23.scores.shape == (68, 12, 557)

@@ -95,6 +95,7 @@ def outcomes(audit: dict[str, Any]) -> dict[str, str]:
     return {attack["method"]: attack["outcome"] for attack in audit["attacks"]}
 
 
+@pytest.mark.long
 def test_a_metric_that_hides_from_extraction_is_found_by_reranking(
     board: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -323,6 +323,7 @@ def shared(output, text):
 PLAIN = STRETCHED.replace("7 * max", "max").replace(" - 3", "")
 
 
+@pytest.mark.long
 def test_a_metric_that_gives_anothers_scores_is_marked(port: Harbour) -> None:
     send_metric(port, PLAIN.encode(), "first")
     send_metric(port, STRETCHED.encode(), "second")

@@ -126,6 +126,7 @@ def state_of(small: PageSite, sent: Submission) -> Submission:
         return submissions.get(connection, sent.id)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("noise", [0.0, 1e-3])
 def test_attack_one_hot_metric_gets_no_correlation_and_the_board_says_why(ferry: PageSite, noise: float) -> None:
     ferry.settle(hidden_judgments=True)
@@ -150,6 +151,7 @@ def test_attack_one_hot_metric_gets_no_correlation_and_the_board_says_why(ferry:
     assert read == pytest.approx(matrix.judged_human[1, 3], abs=0.3 if noise else 1e-9)
 
 
+@pytest.mark.long
 def test_attack_sixteen_digits_are_on_no_door_where_judgments_are_hidden(ferry: PageSite) -> None:
     exact = ranking(ferry)
     assert any(len(repr(metric["correlation"])) > 8 for metric in exact["metrics"])
@@ -193,6 +195,7 @@ def test_attack_sixteen_digits_are_on_no_door_where_judgments_are_hidden(ferry: 
     ]
 
 
+@pytest.mark.long
 def test_attack_the_order_of_two_metrics_says_no_more_than_their_digits(ferry: PageSite) -> None:
     ferry.settle(hidden_judgments=True, draws=0)
     random = np.random.default_rng(4)
@@ -210,6 +213,7 @@ def test_attack_the_order_of_two_metrics_says_no_more_than_their_digits(ferry: P
     assert names == ["alpha", "mid", "zeta"]
 
 
+@pytest.mark.long
 def test_attack_a_reference_spelt_in_scores_is_read_by_nobody(ferry: PageSite) -> None:
     ferry.settle(hidden_references=True)
     sent = send_program(ferry, "speller", SPELL)
@@ -249,6 +253,7 @@ def test_attack_a_reference_spelt_in_scores_is_read_by_nobody(ferry: PageSite) -
     assert "chrF" in ferry.get(f"{BOARD}/downloads/scores.csv").text.splitlines()[0]
 
 
+@pytest.mark.long
 def test_attack_a_reference_spelt_in_means_is_cut_to_three_digits(ferry: PageSite) -> None:
     ferry.settle(hidden_references=True)
     # The same number for every output, which only a metric may give that needs all outputs of a generator at once.
@@ -273,6 +278,7 @@ def blind(ferry: PageSite) -> PageSite:
     return ferry
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fails", [False, True], ids=["prints", "fails"])
 def test_attack_a_blind_row_is_in_no_word_of_a_metric_that_its_team_sees(blind: PageSite, fails: bool) -> None:
     code = PRINT.replace("    return", "    raise SystemExit(outputs[0])\n    return") if fails else PRINT
@@ -300,6 +306,7 @@ def test_attack_a_blind_row_is_in_no_word_of_a_metric_that_its_team_sees(blind: 
         assert row in blind.get(f"/api/v1/submissions/{sent.id}/log", "team").text
 
 
+@pytest.mark.long
 def test_a_log_from_before_the_blind_phase_stays_readable(ferry: PageSite) -> None:
     sent = send_program(ferry, "early", PRINT, needs=WITHOUT)
     ferry.work()
@@ -312,6 +319,7 @@ def test_a_log_from_before_the_blind_phase_stays_readable(ferry: PageSite) -> No
     assert "early" not in ferry.get(f"{BOARD}/downloads/scores.csv").text.splitlines()[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "speaks",
     ["raise SystemExit(len(references[0][0]) % 200)", "print('x\\n' * len(references[0][0]), flush=True)"],
@@ -357,6 +365,7 @@ def test_attack_the_fourth_metric_of_a_day_is_refused_before_it_is_looked_at(fer
     assert send_scores(ferry, "try4", random.normal(size=shape(ferry.board))).version == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ladder", [True, 0.1])
 def test_attack_boosting_learns_nothing_from_the_ladder_and_withdrawing_does_not_reset_it(
     ferry: PageSite, ladder: bool | float
@@ -399,6 +408,7 @@ def test_attack_boosting_learns_nothing_from_the_ladder_and_withdrawing_does_not
     )
 
 
+@pytest.mark.long
 def test_attack_a_name_that_is_hidden_is_free(blind: PageSite) -> None:
     sent = blind.submit("darkhorse", asker="team", word="submarine")
     assert (sent.name, sent.version) == ("darkhorse", 1)
@@ -429,6 +439,7 @@ def test_attack_a_name_that_is_hidden_is_free(blind: PageSite) -> None:
         blind.submit("masked", asker="owner", entry="contrastive")
 
 
+@pytest.mark.long
 def test_two_metrics_of_one_hidden_name_are_told_apart(blind: PageSite) -> None:
     by_length, by_words = (
         f"def score(outputs, references, inputs):\n    return [float(len(o{how})) for o in outputs]\n"

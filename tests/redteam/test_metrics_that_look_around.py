@@ -176,6 +176,7 @@ def test_nothing_of_a_call_is_left_at_the_next(small: Harbour) -> None:
     assert cells_of(small, "loaded") == cells_of(small, "started") == cells_of(small, "fair")
 
 
+@pytest.mark.long
 def test_who_fails_in_a_mix_is_not_given_generators_alone(small: Harbour) -> None:
     # It hopes that each generator, of twenty outputs, comes alone once mixed calls have failed.
     body = "assert len(outputs) <= 20; return fair"
@@ -188,6 +189,7 @@ def test_who_fails_in_a_mix_is_not_given_generators_alone(small: Harbour) -> Non
     assert "picky" not in live_board(small.site, "ferry").metrics
 
 
+@pytest.mark.long
 def test_who_asks_for_whole_generators_is_known_to_have_them(small: Harbour) -> None:
     sent = send(small, "whole", attacking(ATTACKS["company"], evasive=False), needs=["references", "corpus"])
     work_until_done(small.site)

@@ -160,6 +160,7 @@ def worker_pids(cluster: Cluster) -> list[int]:
     return sorted(cluster.connect().run(os.getpid).values())
 
 
+@pytest.mark.long
 def test_a_metric_is_made_once_in_a_worker_process(cluster: Cluster) -> None:
     tasks = [Task((k, 0), Heavy(), Batch([f"output {k}"])) for k in range(20)]
     assert {float((result.parts or {})[""][0]) for result in DaskExecutor(cluster).run(tasks)} == {1.0}
@@ -217,6 +218,7 @@ def test_a_worker_with_another_version_is_refused_by_name(loopback_dask: Loopbac
         loopback_dask.stop(process)
 
 
+@pytest.mark.long
 def test_a_scheduler_without_workers_and_one_that_dies_are_errors_not_waits() -> None:
     tasks = [Task((0, 0), Slow(), Batch(["a"], [["b"]]))]
     with LoopbackDask(workers=0) as empty, Cluster(empty.address, patience=0.2) as cluster:
@@ -302,6 +304,7 @@ def test_equal_references_are_sent_once_for_all_generators(cluster: Cluster) -> 
     assert len(cluster._contexts) == before + 1
 
 
+@pytest.mark.long
 def test_all_cells_equal_the_pools_bit_for_bit_though_a_worker_is_killed_in_the_middle(cluster: Cluster) -> None:
     metrics = [Slow(), bb.metric("BLEU"), bb.metric("CIDEr"), bb.metric("ROUGE-L")]
     victims = worker_pids(cluster)[:1]
@@ -319,6 +322,7 @@ def test_all_cells_equal_the_pools_bit_for_bit_though_a_worker_is_killed_in_the_
     assert found == cells_of(small_board(), metrics, LocalPool(2))
 
 
+@pytest.mark.long
 def test_a_metric_that_kills_its_workers_fails_by_metric_and_row_and_the_others_are_scored(cluster: Cluster) -> None:
     store = MemoryCells()
     report = score_board(small_board(deadly=True), store, [Slow(0.0), bb.metric("BLEU")], DaskExecutor(cluster))

@@ -122,6 +122,7 @@ def test_a_helper_called_load_is_not_a_step_of_its_own(tmp_path: Path) -> None:
     assert own.score_batch(A).tolist() == [2.0, 2.0]
 
 
+@pytest.mark.long
 def test_the_trial_finds_a_program_whose_scores_depend_on_company(tmp_path: Path) -> None:
     # An abstract socket outlives no fork, but the loaded process itself can be asked to remember.
     code = """

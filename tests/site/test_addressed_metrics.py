@@ -46,6 +46,7 @@ def column(harbour: Harbour, name: str = "mine") -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.long
 def test_an_image_ends_in_a_ranked_column(
     make_harbour: MakeHarbour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ def folder_archive(name: str, extra: dict[str, str] | None = None) -> bytes:
     return raw.getvalue()
 
 
+@pytest.mark.long
 def test_a_table_becomes_a_draft_is_completed_and_published(small: SmallSite) -> None:
     made = begin(small, "table", "boats", {"file": ("boats.csv", TABLE.encode())}, option=["judgment=adequacy"])
     assert made.status_code == 201, made.text
@@ -180,6 +181,7 @@ def test_a_draft_whose_server_was_stopped_has_failed_after_a_while(small: SmallS
     assert small.ask("owner", "DELETE", "/drafts/lost").status_code == 204
 
 
+@pytest.mark.long
 def test_what_takes_longer_than_somebody_waits_goes_on(small: SmallSite) -> None:
     draft = begin_draft(small.site, owner(small), Wanted(name="later", source="demo"), patience=0.0)
     assert draft.state == "reading"

@@ -126,6 +126,7 @@ def test_an_item_that_is_given_back_does_not_return(port: Harbour) -> None:
     assert campaign_status(port.site, port.owner, campaign.id).done == 5
 
 
+@pytest.mark.long
 def test_nobody_sees_an_instance_twice_while_there_is_another_and_everybody_sees_all_generators(port: Harbour) -> None:
     campaign = small_campaign(port, **PLAIN)
     ann, ben, cem = people(port, campaign, by_reference, by_reference, by_reference)

@@ -168,6 +168,7 @@ def test_a_plan_is_made_anew_once_however_many_ask(port: Harbour) -> None:
     assert given_out.isdisjoint(changed), "what was given out stays"
 
 
+@pytest.mark.long
 def test_a_newcomer_meets_everybody_and_its_items_stay_its_own(make_harbour: MakeHarbour) -> None:
     port = make_harbour(distinct_board(40, 2))
     change_settings(port.site, port.owner, "ferry", {"draws": 10})

@@ -25,6 +25,7 @@ def port(make_harbour: MakeHarbour) -> Harbour:
     return harbour
 
 
+@pytest.mark.long
 def test_the_contrarian_is_excluded_by_the_model_and_the_items_are_judged_by_others(port: Harbour) -> None:
     work_until_done(port.site)
     campaign = small_campaign(port, instances=12, positive=0.2, negative=0.2, exclusion="model", early=0)

@@ -116,6 +116,7 @@ def test_owners_webhooks_hear_of_a_campaign(port: Harbour) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_board_is_ranked_by_the_campaign_when_it_closes(port: Harbour) -> None:
     work_until_done(port.site)
     before = live_board(port.site, "ferry")

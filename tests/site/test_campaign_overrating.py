@@ -64,6 +64,7 @@ def test_machines_are_compared_with_a_person_whom_a_campaign_judged(port: Harbou
     assert {one["name"]: one["n"] for one in found["metrics"]}["chrF"] == 48
 
 
+@pytest.mark.long
 def test_a_generator_that_was_sent_in_and_judged_takes_part(port: Harbour) -> None:
     outputs = "\n".join(f"{one.references[0].text} late" for one in port.board.instances).encode()
     submit_generator(port.site, port.owner, "ferry", "tug", outputs)

@@ -164,6 +164,7 @@ def test_campaigns_planned_before_go_on_as_they_were_begun(port: Harbour) -> Non
     assert (campaign.plan.early, campaign.plan.exclusion) == (12, "signs")
 
 
+@pytest.mark.long
 def test_pages_and_programs_show_the_signs(tmp_path: Path) -> None:
     site = campaign_site(tmp_path)
     # Of twenty items twelve are test questions, wherever they fall: fourteen answers have some, and some labels.

@@ -188,6 +188,7 @@ def test_plans_say_what_stop_and_exclusion_may_be() -> None:
         read_plan({"stop_level": 0.9})
 
 
+@pytest.mark.long
 def test_evidence_excludes_who_falls_short_of_the_pass_mark(port: Harbour) -> None:
     campaign = small_campaign(port, instances=12, positive=0.2, negative=0.2, exclusion="e-value")
     ann, con = people(port, campaign, by_reference, the_contrary)

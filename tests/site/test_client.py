@@ -28,6 +28,7 @@ def address(small: SmallSite) -> Iterator[str]:
         yield found
 
 
+@pytest.mark.long
 def test_a_generator_is_sent_waited_for_and_read_back(small: SmallSite, address: str, tmp_path: Path) -> None:
     path = tmp_path / "outputs.jsonl"
     path.write_bytes(small.outputs())
@@ -144,6 +145,7 @@ def test_the_command_ends_with_2_for_a_mistake(
     assert "12" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_command_sends_a_python_file_as_a_metric_once_it_says_what_it_was_trained_on(
     small: SmallSite, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

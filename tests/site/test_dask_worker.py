@@ -104,6 +104,7 @@ def test_cells_wait_while_the_scheduler_is_away_and_cost_no_attempt(make_harbour
     assert cells(site) == {}
 
 
+@pytest.mark.long
 def test_a_cluster_without_workers_leases_nothing_so_that_others_do_the_work(make_harbour: MakeHarbour) -> None:
     harbour = make_harbour(name="starving", settings="poll_seconds = 0.05\n")
     site, stop = harbour.site, threading.Event()

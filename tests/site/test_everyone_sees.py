@@ -128,6 +128,7 @@ def test_in_a_rolling_campaign_of_pairs_those_count_that_were_planned_for_the_su
     assert (notice.payload["done"], notice.payload["wanted"]) == (wanted, wanted)
 
 
+@pytest.mark.long
 def test_a_protocol_says_how_a_campaign_was_held_and_names_nobody(port: Harbour) -> None:
     campaign = small_campaign(port, instances=6, labels=2, pay=0.5, budget=100.0, positive=0.1, negative=0.1)
     ann, ben, _ = people(port, campaign, *[by_reference] * 3)

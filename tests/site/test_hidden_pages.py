@@ -312,6 +312,7 @@ def test_every_page_there_is_is_asked_here(hiding: PageSite) -> None:
     assert {route.path for route in page_routes(hiding)} == set(addresses(hiding))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("asker", [None, "stranger"])
 def test_no_page_tells_hidden_references_names_or_blind_results(hiding: PageSite, asker: str | None) -> None:
     for path, examples in addresses(hiding).items():

@@ -144,6 +144,7 @@ def test_a_cell_that_kills_its_workers_ends_its_submission_as_the_platforms_faul
     assert live.document is not None
 
 
+@pytest.mark.long
 def test_a_damaged_file_is_the_platforms_fault_and_can_be_retried(harbour: Harbour) -> None:
     one = send_metric(harbour)
     path = Blobs(harbour.site.data / "blobs").path(one.blob)
@@ -245,6 +246,7 @@ def test_a_slow_metric_keeps_nobody_waiting(harbour: Harbour) -> None:
     assert "tug" in live_board(harbour.site, "ferry").board.row_position
 
 
+@pytest.mark.long
 def test_an_unpacked_metric_that_was_deleted_is_made_again(harbour: Harbour) -> None:
     send_metric(harbour)
     work_until_done(harbour.site)

@@ -74,6 +74,7 @@ def test_its_cells_are_those_the_command_line_computes_bit_for_bit(harbour: Harb
         assert {v: s.tobytes() for v, s in theirs.items()} == {v: s.tobytes() for v, s in ours.items()}
 
 
+@pytest.mark.long
 def test_a_metric_is_tried_ranked_and_refits_the_ensemble_under_a_new_version(harbour: Harbour) -> None:
     work_until_done(harbour.site)
     received = submitting.submit_metric(
@@ -133,6 +134,7 @@ def test_a_metric_that_is_no_python_is_rejected_with_the_line(harbour: Harbour) 
     assert "SyntaxError" in log
 
 
+@pytest.mark.long
 def test_a_metric_that_breaks_on_one_generator_fails_with_its_log_and_leaves_no_column(harbour: Harbour) -> None:
     code = (
         b"def score(outputs, references, inputs):\n"
@@ -213,6 +215,7 @@ def test_a_missing_value_is_never_ranked_first(make_harbour: MakeHarbour) -> Non
     assert generators[0]["rank"] == 1
 
 
+@pytest.mark.long
 def test_a_cell_that_fails_leaves_the_generator_scored_without_it(harbour: Harbour) -> None:
     code = (
         b"def score(outputs, references, inputs):\n"

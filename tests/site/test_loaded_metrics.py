@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from small_sites import DECLARED, Harbour, all_cells
 
 from billboards.site.boards.live import live_board
@@ -51,6 +52,7 @@ def test_five_generators_are_scored_after_one_load_and_end_in_a_ranked_column(ha
     assert column["rank"] is not None
 
 
+@pytest.mark.long
 def test_a_failure_is_told_of_the_generator_that_fails_and_others_are_scored(harbour: Harbour) -> None:
     code = COUNTER.replace(
         b"    before =",

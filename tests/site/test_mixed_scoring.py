@@ -114,6 +114,7 @@ def test_no_call_is_one_generators_and_a_sample_is_scored_again(harbour: Harbour
     assert len(calls[-1]) == min(50, 12 * (len(job.companions) + 1))
 
 
+@pytest.mark.long
 def test_a_generator_that_comes_alone_is_put_among_strays_that_are_scored_again(harbour: Harbour) -> None:
     work_until_done(harbour.site)
     sent = send(harbour, PLAIN)

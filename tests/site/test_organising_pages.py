@@ -222,6 +222,7 @@ def test_links_lead_to_the_web_and_mail_only() -> None:
     assert prose("<b onclick=x>") == "<p>&lt;b onclick=x&gt;</p>\n"
 
 
+@pytest.mark.long
 def test_an_owner_sees_the_board_as_a_visitor_and_comes_back(tmp_path: Path) -> None:
     small = page_site(tmp_path)
     small.work()

@@ -60,6 +60,7 @@ def test_a_child_that_dies_is_started_again_and_all_end_at_the_end(tmp_path: Pat
     assert [is_alive(pid) for pid in pids()] == [False, False]
 
 
+@pytest.mark.long
 def test_a_killed_supervisor_takes_its_children_with_it(tmp_path: Path) -> None:
     notes = tmp_path / "pids"
     parent = subprocess.Popen([sys.executable, "-c", PARENT, str(notes)])

@@ -162,6 +162,7 @@ def test_hidden_references_and_judgments_are_not_on_the_board_that_is_shown(harb
     assert owners.shown.instances == harbour.board.instances
 
 
+@pytest.mark.long
 def test_a_program_cannot_tell_hidden_references_through_its_log(harbour: Harbour) -> None:
     decide(harbour, hidden_references=True)
     code = "import sys\n" + SHARED_WORDS.replace("    return", "    print(references, flush=True)\n    return")

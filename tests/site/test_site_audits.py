@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 from small_sites import Harbour
 
@@ -30,6 +31,7 @@ def audited(harbour: Harbour, program: bytes, name: str) -> tuple[LiveBoard, dic
     return live, live.document
 
 
+@pytest.mark.long
 def test_a_metric_that_rewards_short_outputs_is_flagged_and_may_not_lead(harbour: Harbour) -> None:
     submitting.change_settings(harbour.site, harbour.owner, "ferry", {"reference_free": "ranks"})
     live, document = audited(harbour, LIKES_SHORT, "short")

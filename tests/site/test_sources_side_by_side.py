@@ -216,6 +216,7 @@ def test_where_nothing_ranks_a_campaign_does_and_a_later_one_stands_beside(make_
     assert board_of(port).ranks == "binary", "where nothing else ranks, what stood beside does"
 
 
+@pytest.mark.long
 def test_the_history_names_campaigns_closed_and_withdrawn_and_the_owners_choice(port: Harbour) -> None:
     work_until_done(port.site)
     campaign = answered(port, small(port, "few", ["g0", "g1"]))
@@ -276,6 +277,7 @@ TEMPLATES = st.sampled_from(("mqm", "esa", "direct-assessment", "binary"))
 SEQUENCES = int(os.environ.get("BILLBOARDS_SEQUENCES", "6"))
 
 
+@pytest.mark.long
 @settings(max_examples=SEQUENCES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(ACTS, WHO, TEMPLATES, st.integers(0, 20)), min_size=2, max_size=6))
 def test_13117_expert_judgments_stay_ranking_through_any_sequence_of_campaigns(
@@ -308,6 +310,7 @@ def _act(port: Harbour, act: str, generators: list[str] | None, template: str, w
         withdraw_campaign(port.site, port.owner, fitting[which % len(fitting)].id)
 
 
+@pytest.mark.long
 def test_rolling_campaigns_stand_beside_too(port: Harbour) -> None:
     campaign = small_campaign(port, rolling=True, instances=3, **PLAIN)
     people(port, campaign, by_reference)[0].answer_all()

@@ -136,6 +136,7 @@ def test_the_plans_own_consent_comes_before_the_templates(ferry: CampaignSite) -
     assert "We keep what you judge." not in page
 
 
+@pytest.mark.long
 def test_programs_consent_and_answer_too(ferry: CampaignSite) -> None:
     _, link = _start(ferry)
     path = f"/api/v1/annotate/{link.rsplit('/', 1)[1]}"
@@ -181,6 +182,7 @@ def test_whoever_is_forgotten_takes_their_pages_along(ferry: CampaignSite) -> No
         assert list(connection.execute(select(annotator_pages))) == []
 
 
+@pytest.mark.long
 def test_what_is_not_asked_or_no_answer_is_refused(ferry: CampaignSite) -> None:
     _, link = _start(ferry, template=re.sub(r"(?s)\[\[survey\]\].*|consent = .*?\n", "", TEMPLATE))
     site = ferry.pages.site

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from page_sites import page_site
 
 from billboards.site.admin.expiry import tidy
@@ -12,6 +13,7 @@ from billboards.site.boards import snapshots
 from billboards.site.settings import RetentionSettings
 
 
+@pytest.mark.long
 def test_an_address_of_a_thinned_ranking_says_so_and_names_the_next(tmp_path: Path) -> None:
     small = page_site(tmp_path)
     small.work()

@@ -212,6 +212,7 @@ def check_progress(history: History, key: str, plain: PlainList, failed: int) ->
     assert (found.done, found.failed, found.total) == (len(waits & plain.present), failed, len(waits))
 
 
+@pytest.mark.long
 def test_a_worker_asks_for_new_cells_and_never_again_for_those_that_are_there(harbour: Harbour) -> None:
     work_until_done(harbour.site)
     assert asked_versions(harbour) == set()

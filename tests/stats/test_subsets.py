@@ -108,6 +108,7 @@ def test_two_generators_are_too_few_to_choose_honestly() -> None:
         fit_best_subset(gather_blocks(*board(6, generators=2)))
 
 
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "options", "better_than"),

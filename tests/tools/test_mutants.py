@@ -339,6 +339,7 @@ def test_a_tiny_package_is_judged_line_by_line(tiny: Path) -> None:
     assert (tiny / "src/tiny/__init__.py").read_text() == CODE
 
 
+@pytest.mark.long
 def test_a_new_test_is_measured_alone_and_the_goal_decides(tiny: Path) -> None:
     (tiny / "src/tiny/__init__.py").write_text('def motto() -> str:\n    return "hello"\n')
     (tiny / "tests/test_tiny.py").write_text("import tiny\ndef test_a_motto():\n    tiny.motto()\n")
@@ -352,6 +353,7 @@ def test_a_new_test_is_measured_alone_and_the_goal_decides(tiny: Path) -> None:
     assert (document["survived"], document["mutants"][0]["killed_by"]) == (0, "tests/test_more.py::test_words")
 
 
+@pytest.mark.long
 def test_a_request_to_end_leaves_nothing_behind(tiny: Path) -> None:
     (tiny / "tests/test_tiny.py").write_text(
         "import pathlib, time\nimport tiny\ndef test_waits():\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from postgres import PostgresServer
 
 from billboards.site.boards import registry
@@ -78,6 +79,7 @@ def test_of_many_who_ask_at_once_one_gets_each_job(database: Database) -> None:
     assert sorted(claimed) == sorted(f"c{k}" for k in range(20))
 
 
+@pytest.mark.long
 def test_a_claim_passes_over_a_lease_whose_result_is_being_written(postgres: PostgresServer) -> None:
     database = Database(postgres.new_database())
     database.upgrade()
