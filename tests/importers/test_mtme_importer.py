@@ -64,6 +64,11 @@ def test_a_test_set_becomes_a_board(tmp_path: Path) -> None:
     assert "no segment scores, so not imported: SYSTEMLEVEL-refA" in found.notes
 
 
+def test_a_board_is_named_after_its_folder_in_letters_that_a_folder_may_have(tmp_path: Path) -> None:
+    folder = make(tmp_path)
+    assert mtme(folder.rename(tmp_path / "wmt 99 (copy)")).board.name == "wmt-99-copy--en-de"
+
+
 def test_a_metrics_references_are_in_its_name(tmp_path: Path) -> None:
     columns = mtme(make(tmp_path)).board.imported
     assert {c.name: (c.source_name, c.references, c.needs_references, c.needs_input) for c in columns} == {

@@ -181,6 +181,8 @@ def test_scales_bound_judgments_and_make_several_comparable(tmp_path: Path) -> N
     assert (board.ranks, board.aggregates["overall"].dimensions) == ("overall", ("adequacy", "fluency"))
     assert human(board) == [[50.0]]
     assert load(tmp_path, text, judgment=["adequacy", "fluency"]).board.ranks == "adequacy"
+    alone = load(tmp_path, text, judgment=["adequacy"], range=["adequacy=1:5"]).board
+    assert (alone.ranks, dict(alone.aggregates)) == ("adequacy", {}), "one dimension needs no aggregate"
     assert "csv:2: adequacy = 4 lies outside its range 1 to 3" in refused(
         tmp_path, text, judgment=["adequacy"], range=["adequacy=1:3"]
     )
