@@ -109,8 +109,11 @@ def change_ranking(folder: Path) -> None:
 def test_an_untouched_download_is_proven_to_the_last_bit(packed: bytes, key: str, tmp_path: Path) -> None:
     archive = tmp_path / "board.zip"
     archive.write_bytes(packed)
-    verified = bb.verify(archive, key=key).value
+    answer = bb.verify(archive, key=key)
+    verified = answer.value
     assert not verified.differs
+    statements = next(table for table in answer.tables if table.name == "statements")
+    assert {column.key for column in statements.columns} == set(statements.rows[0])
     assert {column.outcome for column in verified.columns} == {"equal"}
     assert verified.ranking is not None
     assert verified.ranking.outcome == "equal"
