@@ -189,7 +189,11 @@ def test_azure_gets_its_header_and_its_version(server: JudgeServer, monkeypatch:
     assert received.headers["api-key"] == "az-secret"
     assert "authorization" not in received.headers
     monkeypatch.setenv("AZURE_OPENAI_API_VERSION", "1&key=x")
-    with pytest.raises(InvalidInput, match="must be a version"):
+    with pytest.raises(InvalidInput, match=r"^AZURE_OPENAI_API_VERSION='1&key=x' must be a version"):
+        credentials_for(server.url)
+    monkeypatch.delenv("AZURE_OPENAI_API_VERSION")
+    monkeypatch.setenv("OPENAI_API_VERSION", "2?")
+    with pytest.raises(InvalidInput, match=r"^OPENAI_API_VERSION='2\?' must be a version"):
         credentials_for(server.url)
 
 

@@ -128,6 +128,10 @@ def test_generators_share_their_inputs_and_no_output_has_no_score(write: Callabl
     assert list(score_checked(scorer, BATCH)) == [""]
 
 
+def test_its_card_says_that_it_reads_inputs_and_no_references() -> None:
+    assert (AlignScore.card.needs_input, AlignScore.card.needs_references) == (True, False)
+
+
 def test_folder_size_and_file_name_the_checkpoint(write: Callable[..., Path]) -> None:
     base, large = write(), write("AlignScore-large.ckpt")
     assert AlignScore(str(base.parent)).signature.startswith("AlignScore|model:AlignScore-base|weights:")

@@ -8,7 +8,7 @@ import pytest
 from piece_files import CONTROL, NORMAL, PIECES, UNKNOWN, UNUSED, WRITTEN_BY_USER, character_table, field, piece_model
 
 from billboards.errors import InvalidInput
-from billboards.metrics.neural.pieces import Pieces, read_pieces
+from billboards.metrics.neural.pieces import Pieces, _size, read_pieces
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'billboards[neural]'")
 
@@ -17,6 +17,12 @@ def read(tmp_path: Path, content: bytes) -> Pieces:
     path = tmp_path / "spm.model"
     path.write_bytes(content)
     return read_pieces(path)
+
+
+def test_the_first_byte_of_every_character_says_how_many_it_has() -> None:
+    characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    first = {encoded[0]: len(encoded) for encoded in map(str.encode, characters)}
+    assert {byte: _size(byte) for byte in first} == first
 
 
 def cut(pieces: Pieces, text: str) -> list[str]:

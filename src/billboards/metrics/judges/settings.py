@@ -106,9 +106,10 @@ class Credentials:
 def credentials_for(url: str) -> Credentials:
     """What the environment states for this address, and for no other."""
     is_azure = _is_named(url, os.environ.get(AZURE_URL))
-    version = next(filter(None, (os.environ.get(name, "").strip() for name in AZURE_VERSIONS)), "") if is_azure else ""
+    variable = next((name for name in AZURE_VERSIONS if os.environ.get(name, "").strip()), AZURE_VERSIONS[0])
+    version = os.environ.get(variable, "").strip() if is_azure else ""
     if not all(sign.isalnum() or sign in ".-" for sign in version):
-        raise InvalidInput(f"{AZURE_VERSIONS[0]}={version!r} must be a version, as in 2024-10-21")
+        raise InvalidInput(f"{variable}={version!r} must be a version, as in 2024-10-21")
     named = os.environ.get(URL)
     stated = (
         (KEY, bool(named) and _site(urlsplit(checked_url(named or ""))) == _site(urlsplit(url))),
