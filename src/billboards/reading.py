@@ -375,8 +375,10 @@ _TOML_TOKENS = re.compile(
       | (?P<other>[^.\ \t])""",
     re.VERBOSE | re.DOTALL,
 )
-#: Whole numbers that surely have more bits than may be read: the fewest digits of such numbers, and more.
-_LARGE_NUMBER = re.compile(r"[+-]?[1-9][0-9_]{19,}|0x[0-9A-Fa-f_]{17,}|0o[0-7_]{22,}|0b[01_]{64,}")
+#: A whole number as TOML writes it, with as many decimal digits as Python reads.
+_WHOLE_NUMBER = re.compile(
+    r"[+-]?[1-9](_?\d){,4000}|0x[\dA-Fa-f](_?[\dA-Fa-f])*|0o[0-7](_?[0-7])*|0b[01](_?[01])*", re.ASCII
+)
 
 
 def toml_document(text: str, *, most: int = MOST_TOML) -> dict[str, Any]:
@@ -422,9 +424,9 @@ def _whole_numbers(document: object) -> Iterator[int]:
 
 
 def _line_of_large_number(text: str) -> int | None:
-    """The line of the first whole number of too many bits, where it is told from keys and texts."""
+    """The line of the first whole number of too many bits; a key that reads as one passes for it."""
     for token in _TOML_TOKENS.finditer(text):
-        if _LARGE_NUMBER.fullmatch(token["part"] or ""):
+        if _WHOLE_NUMBER.fullmatch(part := token["part"] or "") and int(part, 0).bit_length() > TOML_BITS:
             return text.count("\n", 0, token.start()) + 1
     return None
 

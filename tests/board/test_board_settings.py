@@ -113,7 +113,8 @@ def test_what_is_left_out_has_its_default() -> None:
         ("[dimensions.x]\nrange = [false, true]", "board.toml:3: range in [dimensions.x] must be two finite numbers"),
         (f"[dimensions.x]\nrange = [0, 1{'0' * 400}]", "board.toml:3: not TOML: it holds a whole number of 1,329 bits"),
         ("range = [0, 0xffffffffffffffffff]", "board.toml:2: not TOML: it holds a whole number of 72 bits; at most 63"),
-        ("range = [0, 9999999999999999999]", "board.toml: not TOML: it holds a whole number of 64 bits; at most 63"),
+        ("0x_ = 9999999999999999999", "board.toml:2: not TOML: it holds a whole number of 64 bits; at most 63"),
+        ("range = [0, 9999999999999999999]", "board.toml:2: not TOML: it holds a whole number of 64 bits; at most 63"),
         ("[dimensions.x]\nrange = [0, 1e-320]", "board.toml:3: range of dimension x can't be stretched to 0-100"),
         ("[dimensions.x]\nto_100 = [0, 50]", "board.toml:3: to_100 of dimension x must be a slope other than 0"),
         (
