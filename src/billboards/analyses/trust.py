@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from billboards.analyses._analysis import analysis
 from billboards.analyses._kin import kin_of, named_kin
 from billboards.analyses._view import JudgedMatrix, View, judged_matrix
-from billboards.board import Board
+from billboards.board import Board, Slice
 from billboards.board.cells import CellStore, with_parts
 from billboards.errors import NotEnoughData
 from billboards.options import Named
@@ -97,12 +97,12 @@ def trust(
     if not len(matrix.scores.columns):
         raise NotEnoughData(f"board {board.name} has no scores yet; compute some with `billboards score`")
     parts = _kept_parts(view, matrix)
-    lengths = _lengths(board)
+    lengths, documents = _lengths(board, matrix.part), _documents(board, matrix.part)
     metrics = tuple(
         _with_kin(
             _measured(column.name, matrix.scores.of(column.name), matrix, lengths, parts, draws, seed),
             matrix,
-            board,
+            documents,
             named or kin_of(board, column.signature),
             draws,
             seed,
@@ -138,9 +138,11 @@ def _part_names(cells: CellStore | None, shown: set[str]) -> Iterator[str]:
             yield from (f"{name}[{part}]" for part in (FIRST, AGREED, SPREAD) if part in cells.parts(key))
 
 
-def _lengths(board: Board) -> Floats:
-    """The outputs' lengths in characters, NaN where there is none."""
-    return np.array([[np.nan if text is None else len(text) for text in row.texts] for row in board.rows], np.float64)
+def _lengths(board: Board, part: Slice) -> Floats:
+    """The lengths of a part's outputs in characters, NaN where there is none."""
+    asked = board.select(part)
+    texts = ([row.texts[k] for k in asked] for row in board.rows)
+    return np.array([[np.nan if text is None else len(text) for text in row] for row in texts], np.float64)
 
 
 def _measured(
@@ -173,14 +175,19 @@ def _measured(
 
 
 def _with_kin(
-    metric: MetricTrust, matrix: JudgedMatrix, board: Board, kin: frozenset[str], draws: int, seed: int
+    metric: MetricTrust,
+    matrix: JudgedMatrix,
+    documents: NDArray[np.intp],
+    kin: frozenset[str],
+    draws: int,
+    seed: int,
 ) -> MetricTrust:
     """What a metric is like, with how it treats its kin where it has some that people judged."""
     is_kin = np.array([row in kin for row in matrix.scores.rows], bool)
     if not is_kin.any():
         return metric
     scores, people = matrix.scores.of(metric.metric), matrix.judged_human
-    favour = kinship(scores, people, is_kin, _documents(board), draws=draws, seed=seed)
+    favour = kinship(scores, people, is_kin, documents, draws=draws, seed=seed)
     if favour is None:
         return metric
     names = tuple(row for k, row in enumerate(matrix.scores.rows) if is_kin[k] and np.isfinite(people[k]).any())
@@ -191,9 +198,10 @@ def _told(favour: Kinship) -> dict[str, Any]:
     return {f"kin_{field.name}": getattr(favour, field.name) for field in fields(favour)}
 
 
-def _documents(board: Board) -> NDArray[np.intp]:
-    """The document of each instance as a number; an instance without one is a document of its own."""
-    names = [instance.document or f" {instance.id}" for instance in board.instances]
+def _documents(board: Board, part: Slice) -> NDArray[np.intp]:
+    """The document of each instance of a part as a number; an instance without one is a document of its own."""
+    asked = (board.instances[k] for k in board.select(part))
+    names = [instance.document or f" {instance.id}" for instance in asked]
     return np.asarray(np.unique(names, return_inverse=True)[1], np.intp)
 
 

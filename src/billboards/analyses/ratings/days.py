@@ -121,8 +121,8 @@ def study_days(columns: RatingColumns, *, by: Occasion = "day", draws: int = 20_
     days = sorted(set(occasion.tolist()), key=lambda name: _order(every, occasion, name))
     if len(days) < 2:
         raise NotEnoughData(
-            f"{every.source}: {every.dimension.name} was rated on {len(days)} {by}{'' if len(days) == 1 else 's'} that "
-            "are known; scatter needs two or more"
+            f"{every.source}: {every.dimension.name} was rated on {len(days)} known {by}"
+            f"{'' if len(days) == 1 else 's'}; scatter needs two or more"
         )
     owner, table = _table(every, occasion, days)
     complete = np.isfinite(table).all(axis=1)
