@@ -16,7 +16,7 @@ NO_HANGING := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true -
 # fits is the machine's to say, so it is in no lock.
 LOCKED := install --quiet --disable-pip-version-check --no-deps --require-hashes -r
 
-.PHONY: demo test test-all check docs kernels redteam studies benchmarks release clean
+.PHONY: demo test test-all check approve docs kernels redteam studies benchmarks release clean
 
 demo: .venv/installed  ## build, score and rank the demo board, and open the site on it (Ctrl-C ends it)
 	$(BIN)/billboards demo
@@ -26,6 +26,9 @@ test: .venv/test  ## run the tests, but for the long ones
 
 test-all: .venv/test  ## run all tests, the long ones too
 	$(BIN)/python -m pytest -n auto --dist loadfile $(NO_HANGING)
+
+approve: .venv/test  ## keep what is said now as right, to be read in `git diff` before it is committed
+	BILLBOARDS_APPROVE=1 $(BIN)/python -m pytest -n auto --dist loadfile tests/approved
 
 check: .venv/check  ## style, types, import directions, licences and known weaknesses of what is installed
 	$(BIN)/ruff check .
