@@ -1,8 +1,9 @@
 """What somebody has read and found right, kept beside the tests, and every difference from it named.
 
-`approve("help/rank", said)` compares with `kept/help/rank.json`, numbers to nine digits (of texts, those that stand in
-them as they are). Where BILLBOARDS_APPROVE is set it keeps what is said now instead: `make approve` does that, and
-`git diff` then shows what a change has changed for people, to be read before it is committed.
+`approve("help/rank", said)` compares with `kept/help/rank.json`: numbers to six digits, and those that stand in a text
+to one in their last decimal, so that another processor's rounding changes nothing. Where BILLBOARDS_APPROVE is set it
+keeps what is said now instead: `make approve` does that, and `git diff` then shows what a change has changed, to be
+read before it is committed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ TOLD = 25
 _STAMP = re.compile(r"20\d\d-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00| UTC)?)?")
 _IDENTITY = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _DIGEST = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,64}\b")
+_DECIMAL = re.compile(r"[+-]?\d+\.\d+")
 _SECRET = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{24,}(?![\w-])")
 
 
@@ -119,11 +122,26 @@ def changes(kept: Any, now: Any, where: str = "$") -> Iterator[tuple[str, tuple[
 
 def same(kept: Any, now: Any) -> bool:
     """Whether two plain values are one, numbers nearly; true is not 1."""
+    if isinstance(kept, str) and isinstance(now, str):
+        return kept == now or same_text(kept, now)
     if isinstance(kept, bool) or isinstance(now, bool):
         return kept is now
     if isinstance(kept, float | int) and isinstance(now, float | int):
         return math.isclose(kept, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
     return type(kept) is type(now) and bool(kept == now)
+
+
+def same_text(kept: str, now: str) -> bool:
+    """Whether two texts are one but for the last decimal of numbers in them; 0.50 is not 0.500."""
+    if _DECIMAL.sub("#", kept) != _DECIMAL.sub("#", now):
+        return False
+    pairs = zip(_DECIMAL.findall(kept), _DECIMAL.findall(now), strict=True)
+    return all(_nearly(Decimal(old), Decimal(new)) for old, new in pairs)
+
+
+def _nearly(old: Decimal, new: Decimal) -> bool:
+    last = old.as_tuple().exponent
+    return last == new.as_tuple().exponent and abs(old - new) <= Decimal(1).scaleb(int(last))
 
 
 def _short(value: Any) -> str:

@@ -450,9 +450,7 @@ def _deciding_outputs(
     weight = z[2] * (z[0] - z[1])
     higher = [view.scores.columns[view.scores.column(name)].higher_is_better for name in names]
     values_there = [natural(values, higher_is_better=h) for values, h in zip(pair, higher, strict=True)]
-    order = np.argsort(np.where(np.isnan(weight), 0.0, weight), axis=None)
-    best = [int(k) for k in order[::-1][:shown] if weight.flat[k] > 0]
-    worst = [int(k) for k in order[:shown] if weight.flat[k] < 0]
+    best, worst = _furthest(weight, shown)
     keep = board.select(view.part)
 
     def output(k: int) -> DecidingOutput:
@@ -604,7 +602,6 @@ def _deciding_instances(
 ) -> tuple[tuple[DecidingOutput, ...], tuple[DecidingOutput, ...]]:
     """The instances where one generator is furthest above the other, with both texts."""
     weight = columns[decided_by][0] - columns[decided_by][1]
-    order = np.argsort(np.where(np.isnan(weight), 0.0, weight))
     keep = board.select(view.part)
     people = columns["people"]
     is_lower = any(column.name == decided_by and not column.higher_is_better for column in view.scores.columns)
@@ -624,9 +621,15 @@ def _deciding_instances(
             reference=instance.references[0].text if instance.references else "",
         )
 
-    best = [int(k) for k in order[::-1][:shown] if weight[k] > 0]
-    worst = [int(k) for k in order[:shown] if weight[k] < 0]
+    best, worst = _furthest(weight, shown)
     return tuple(output(k, 0) for k in best), tuple(output(k, 1) for k in worst)
+
+
+def _furthest(weight: Floats, shown: int) -> tuple[list[int], list[int]]:
+    """The places, in a flat array, of what is furthest above zero and below it; the first comes first among equals."""
+    flat = np.nan_to_num(weight.ravel(), nan=0.0)
+    above, below = (np.argsort(values, kind="stable")[:shown] for values in (-flat, flat))
+    return [int(k) for k in above if flat[k] > 0], [int(k) for k in below if flat[k] < 0]
 
 
 def _standardised(values: Floats) -> Floats:

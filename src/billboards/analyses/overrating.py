@@ -177,7 +177,7 @@ def measure_overrating(
         except NotEnoughData as error:
             unscored = not np.isfinite(values[board.row_position[human]]).any()
             missing[name] = f"has no scores of {human}" if unscored else str(error)
-    estimates.sort(key=lambda estimate: estimate.beta0)
+    estimates.sort(key=_least_first)
     return OverratingReport(
         board=board.name,
         human=human,
@@ -242,9 +242,14 @@ def _ensemble_column(
     return [(ENSEMBLE, fitted.ensemble.signature, ensemble_scores(fitted.ensemble, scores, board))]
 
 
+def _least_first(estimate: OverratingEstimate) -> tuple[float, str]:
+    """By overrating; what differs by rounding alone, as another processor would round it, by name."""
+    return round(estimate.beta0, 9), estimate.name
+
+
 def overrating_table(report: OverratingReport) -> Table:
     """How much each metric overrates machines over one human generator, least first, then why the others lack it."""
-    measured = sorted(report.metrics, key=lambda estimate: estimate.beta0)
+    measured = sorted(report.metrics, key=_least_first)
     rows: list[dict[str, object]] = [
         {
             "name": estimate.name,
@@ -314,7 +319,7 @@ IN_A_COLUMN = 4
 
 
 def _overrating_lines(report: OverratingReport, per_line: int) -> list[str]:
-    estimates = sorted(report.metrics, key=lambda estimate: estimate.beta0)
+    estimates = sorted(report.metrics, key=_least_first)
     lines = []
     for start in range(0, len(estimates), per_line):
         part = estimates[start : start + per_line]
@@ -351,7 +356,7 @@ def overrating_forest(report: OverratingReport, *, theme: Theme = "light") -> al
     if not report.metrics:
         raise NotEnoughData(f"{report.board}: overrating was measured for no metric; nothing to draw")
     colours = PALETTES[theme]
-    estimates = sorted(report.metrics, key=lambda estimate: estimate.beta0)
+    estimates = sorted(report.metrics, key=_least_first)
     names = distinct(estimate.name for estimate in estimates)
     rows = [
         {

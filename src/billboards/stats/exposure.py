@@ -135,7 +135,8 @@ def _beside_others(differences: Floats) -> Floats:
     defined = np.isfinite(differences)
     ordered = np.sort(np.where(defined, differences, np.inf), axis=1)
     count = defined.sum(axis=1, keepdims=True)
-    rank = np.argsort(np.argsort(np.where(defined, differences, np.inf), axis=1), axis=1)
+    by_size = np.argsort(np.where(defined, differences, np.inf), axis=1, kind="stable")
+    rank = np.argsort(by_size, axis=1)
     others = count - 1
     # The place of the middle among the others, in the order of all: one further from this metric's own place on.
     low, high = (others - 1) // 2, others // 2

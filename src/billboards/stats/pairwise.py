@@ -215,7 +215,7 @@ def _outcomes(metric: Floats, preferred: Floats, rows: tuple[Indices, Indices]) 
     wins = (preferred == 0) & (difference != 0) & ~np.isnan(difference)
     changing = np.flatnonzero(wins | (right & (difference != 0)))
     size = np.abs(difference.ravel()[changing])
-    order = np.argsort(size)
+    order = np.argsort(size, kind="stable")
     changing = changing[order]
     return _Outcomes(
         right.sum(axis=0).astype(np.float64),

@@ -253,7 +253,7 @@ def _disputed(look: Look, names: Sequence[str], decided_by: str) -> dict[str, An
     metric = decided_by if decided_by in matrix.names else lead if lead in matrix.names else matrix.names[0]
     rows = [look.board.row_position[name] for name in names]
     apart = matrix.disagreement(metric)[rows]
-    order = np.argsort(-np.abs(np.nan_to_num(apart)), axis=None)[:DISPUTED]
+    order = np.argsort(-np.abs(np.nan_to_num(apart)), axis=None, kind="stable")[:DISPUTED]
     outputs = []
     for k in order:
         side, place = divmod(int(k), apart.shape[1])
