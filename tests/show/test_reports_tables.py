@@ -8,7 +8,7 @@ import pytest
 from examples_of_results import RANKING
 
 from billboards.analyses.rank import generator_table, metric_table
-from billboards.show.table import mean_digits, records
+from billboards.show.table import Table, TableColumn, mean_digits, records, shown
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,10 @@ def test_many_that_share_a_reason_share_a_line() -> None:
     (note,) = (note for note in table.notes if note.startswith("No rank for"))
     assert note.startswith("No rank for Human-A, Human-B, Human-C, ")
     assert note.endswith("Human-T and 6 more: is a reference")
+
+
+def test_a_change_has_a_plus_where_it_is_above_zero_as_it_is_shown() -> None:
+    columns = (TableColumn("change", "change", digits=2, kind="change"),)
+    values = (0.01, 0.004, -0.004, 0.0, -0.01, float("inf"), None)
+    table = Table("changes", columns, tuple({"change": value} for value in values))
+    assert [row[0] for row in shown(table)] == ["+0.01", "0.00", "0.00", "0.00", "-0.01", "–", "–"]

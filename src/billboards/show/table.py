@@ -179,8 +179,13 @@ def _column_texts(table: Table, column: TableColumn) -> list[str]:
         return [p_text(value) for value in values]
     texts = [value_text(value, column.digits) for value in values]
     if column.kind == "change":
-        return [f"+{t}" if isinstance(v, float) and v > 0 else t for t, v in zip(texts, values, strict=True)]
+        return [f"+{t}" if _is_rise(v, t) else t for t, v in zip(texts, values, strict=True)]
     return texts
+
+
+def _is_rise(value: object, text: str) -> bool:
+    """Whether a change is above zero as it is shown: 0.00001 is 0.000, not +0.000."""
+    return isinstance(value, float) and value > 0 and any(sign in "123456789" for sign in text)
 
 
 def _plain(column: TableColumn, row: Mapping[str, object]) -> Iterable[tuple[str, object]]:
