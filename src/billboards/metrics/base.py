@@ -442,3 +442,8 @@ class CardedMetric(Metric):
     @property
     def name(self) -> str:
         return self.card.name
+
+    @property
+    def full_name(self) -> str:
+        """The name: what else such an object holds, as its file or its card, is no option."""
+        return self.name
