@@ -6,17 +6,19 @@ import re
 from html.parser import HTMLParser
 
 #: Tags that begin a line, and those whose text nobody reads.
-BLOCKS = frozenset(
-    "address article aside blockquote br caption dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 "
-    "header hr legend li main nav ol option p section select summary table tbody td tfoot th thead title tr ul".split()
-)
+BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "br", "caption", "dd", "details", "div", "dl", "dt", "fieldset",
+    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "header", "hr", "legend", "li", "main", "nav",
+    "ol", "option", "p", "section", "select", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr",
+    "ul",
+))  # fmt: skip
 UNREAD = frozenset(("script", "style", "svg"))
 #: Attributes that a reader meets, or that decide what is sent.
 TOLD = (
     "abbr", "action", "alt", "aria-current", "aria-describedby", "aria-label", "aria-sort", "checked", "colspan",
-    "content", "datetime", "download", "for", "href", "id", "lang", "max", "maxlength", "media", "method", "min", "name",
-    "open", "pattern", "placeholder", "rel", "required", "role", "rowspan", "scope", "selected", "src", "title", "type",
-    "value",
+    "content", "datetime", "download", "for", "href", "id", "lang", "max", "maxlength", "media", "method", "min",
+    "name", "open", "pattern", "placeholder", "rel", "required", "role", "rowspan", "scope", "selected", "src", "title",
+    "type", "value",
 )  # fmt: skip
 #: Data within an address: told by its kind alone.
 _DATA = re.compile(r"data:([\w/+.-]+)[^\s\"']*")

@@ -32,7 +32,9 @@ def told_by(
 def told_file(path: Path) -> Any:
     """What a file says; of a folder, what each of its files says."""
     if path.is_dir():
-        return {part.relative_to(path).as_posix(): told_file(part) for part in sorted(path.rglob("*")) if part.is_file()}
+        return {
+            part.relative_to(path).as_posix(): told_file(part) for part in sorted(path.rglob("*")) if part.is_file()
+        }
     if not path.exists():
         return "not there"
     return plain(path.read_text("utf-8"))

@@ -38,7 +38,7 @@ def with_released(board: Board, *, changed: float) -> Board:
     rows = {}
     for place, row in enumerate(machines):
         references = [[reference.text for reference in instance.references] for instance in board.instances]
-        values = np.array(scorer.score(list(row.texts), references), float)
+        values = np.array(scorer.score([text or "" for text in row.texts], references), np.float64)
         values[: round(changed * len(values))] += 7.0
         if place == 1:
             values[2] = np.nan
@@ -46,7 +46,7 @@ def with_released(board: Board, *, changed: float) -> Board:
     column = ImportedColumn(
         name="chrF", source_name="chrF.refA", signature="imported:chrF", values=rows, references=("A", "B")
     )
-    errors = {row.name: np.arange(len(board.instances)) % 4 + place * 1.5 for place, row in enumerate(machines)}
+    errors = {row.name: np.arange(float(len(board.instances))) % 4 + place * 1.5 for place, row in enumerate(machines)}
     worse = ImportedColumn(
         name="errors", source_name="errors", signature="imported:errors", values=errors, higher_is_better=False
     )
