@@ -5,9 +5,11 @@ constant, a bound, a returned value, a statement. Each change is made in a copy 
 reach the line are run, quick ones first, until one fails. Changes that no test notices are listed with what was tried.
 Which tests reach which lines is measured first, by a run of all tests, and kept in a file. With --near nothing is
 measured: each change meets the test files that name its module, its function, its page or its command, nearest first.
-What they notice, all tests notice, so the share that is killed is a lower bound.
+What they notice, all tests notice, so the share that is killed is a lower bound. With --first both are done: what the
+nearest tests don't notice meets all tests that reach it, and only the lines of these changes are measured.
 
     python tools/mutants.py --count 120 --seed 1
+    python tools/mutants.py --count 120 --seed 1 --first 40
     python tools/mutants.py --count 120 --seed 1 --near 120
     python tools/mutants.py --near 600 --again mutants.json
     python tools/mutants.py --within stats --tests tests/stats --count 20
@@ -23,7 +25,7 @@ import signal
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -35,7 +37,14 @@ from mutation.names import index_names
 from mutation.near import NearTests
 from mutation.operators import Mutant, is_python, mutants_of
 from mutation.runs import STOPPED, copy_source
-from mutation.trials import MORE_SECONDS, Laboratory, MappedLaboratory, NearLaboratory, Verdict
+from mutation.trials import (
+    MORE_SECONDS,
+    Laboratory,
+    MappedLaboratory,
+    NearLaboratory,
+    Verdict,
+    files_reached,
+)
 from mutation.warm import WarmPytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -111,6 +120,7 @@ def document(verdicts: Sequence[Verdict], options: argparse.Namespace) -> dict[s
         "within": options.within,
         "goal": options.goal,
         "near": options.near,
+        "first": options.first,
         "killed": sum(verdict.killed for verdict in verdicts),
         "survived": sum(not verdict.killed for verdict in verdicts),
         "share": share(verdicts),
@@ -187,45 +197,49 @@ def survivors(former: Mapping[str, Any], files: Mapping[str, bytes]) -> list[Mut
     return [mutants[key] for key in sorted(wanted)]
 
 
-def open_laboratory(
+def verdicts_on(
+    mutants: Sequence[Mutant],
     options: argparse.Namespace,
     *,
     root: Path,
     scratch: Path,
-    clean: Path,
     files: Mapping[str, bytes],
     warm: WarmPytest | None,
-) -> Laboratory:
-    """Where mutants are tried: with the tests that reach them, or with those that are near."""
+) -> list[Verdict]:
+    """Try mutants with the tests that reach them, with those that are near, or with these and then with all."""
+    clean = copy_source(root / "src", scratch / "clean")
     names = index_names(files)
-    if options.near is not None:
+    shared = {"root": root, "scratch": scratch, "clean": clean, "files": files, "more_seconds": options.more_seconds}
+
+    def nearby(seconds: float) -> Laboratory:
         texts = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in test_files(root, options.tests)}
-        return NearLaboratory(
+        near = NearTests(texts, files, names)
+        return NearLaboratory(**shared, near=near, seconds=seconds, warm=warm)
+
+    def mapped(measured: Collection[str]) -> Laboratory:
+        tests = open_map(
+            options.contexts or root / ".coverage-contexts",
             root=root,
-            scratch=scratch,
-            clean=clean,
-            files=files,
-            more_seconds=options.more_seconds,
-            near=NearTests(texts, files, names),
-            seconds=options.near,
-            warm=warm,
+            copy=clean,
+            tests=options.tests,
+            workers=options.workers,
+            measured=measured,
         )
-    tests = open_map(
-        options.contexts or root / ".coverage-contexts",
-        root=root,
-        copy=clean,
-        tests=options.tests,
-        workers=options.workers,
-    )
-    return MappedLaboratory(
-        root=root,
-        scratch=scratch,
-        clean=clean,
-        files=files,
-        more_seconds=options.more_seconds,
-        tests=tests,
-        names=names,
-    )
+        return MappedLaboratory(**shared, tests=tests, names=names, warm=warm)
+
+    if options.near is not None:
+        return try_all(nearby(options.near), mutants, jobs=options.jobs)
+    if options.first is None:
+        return try_all(mapped(()), mutants, jobs=options.jobs)
+    verdicts = try_all(nearby(options.first), mutants, jobs=options.jobs)
+    left = [number for number, verdict in enumerate(verdicts) if not verdict.killed]
+    if left:
+        print(f"{len(left)} are left and meet all tests that reach their lines", file=sys.stderr, flush=True)
+        remaining = [mutants[number] for number in left]
+        laboratory = mapped(files_reached(remaining, names))
+        for number, verdict in zip(left, try_all(laboratory, remaining, jobs=options.jobs), strict=True):
+            verdicts[number] = verdict
+    return verdicts
 
 
 def parser() -> argparse.ArgumentParser:
@@ -244,6 +258,12 @@ def parser() -> argparse.ArgumentParser:
         type=float,
         metavar="S",
         help="measure nothing; try the nearest test files, for so many seconds each (a lower bound of what is killed)",
+    )
+    words.add_argument(
+        "--first",
+        type=float,
+        metavar="S",
+        help="try the nearest test files first, for so many seconds each, and measure what reaches the rest only",
     )
     words.add_argument("--again", type=Path, metavar="FILE", help="try what survived in a --json of the same source")
     words.add_argument(
@@ -277,7 +297,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         mutants = survivors(json.loads(options.again.read_text("utf-8")), files)
     if not mutants:
         raise SystemExit(f"nothing to change in {options.within or root / 'src'}; name a folder of the package")
-    forking = options.near is not None and hasattr(os, "fork")
+    if options.near is not None and options.first is not None:
+        raise SystemExit("--near tries the nearest tests alone, --first all others after them; give one of them")
+    forking = hasattr(os, "fork")
     with (
         tempfile.TemporaryDirectory(prefix="mutants-") as folder,
         WarmPytest() if forking else nullcontext() as warm,
@@ -285,9 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         scratch = Path(folder)
         # Tests may run programs as another user.
         scratch.chmod(0o755)
-        clean = copy_source(root / "src", scratch / "clean")
-        laboratory = open_laboratory(options, root=root, scratch=scratch, clean=clean, files=files, warm=warm)
-        verdicts = try_all(laboratory, mutants, jobs=options.jobs)
+        verdicts = verdicts_on(mutants, options, root=root, scratch=scratch, files=files, warm=warm)
     print("\n".join(report(verdicts)))
     if options.json:
         options.json.write_text(json.dumps(document(verdicts, options), indent=1) + "\n", "utf-8")

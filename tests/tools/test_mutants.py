@@ -6,10 +6,12 @@ import ast
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -443,6 +445,35 @@ def test_without_a_map_mutants_meet_the_nearest_tests_and_survivors_are_tried_ag
         1,
         "not in this source: src/tiny/_spelling.py:2; --again needs the source that the file was made of\n",
     )
+
+
+@pytest.mark.study
+def test_what_the_nearest_tests_leave_meets_all_that_reach_it(tiny: Path) -> None:
+    """The last file shares no word with what it reaches, so it is near to nothing."""
+    (tiny / "tests/test_tiny.py").unlink()
+    unnamed = 'import importlib\ndef test_it(): assert vars(importlib.import_module("ti" + "ny"))["le" + "ft"]() == 3\n'
+    write_files(
+        tiny,
+        {
+            "src/tiny/__init__.py": "left = lambda: 3\n",
+            "src/tiny/greeting.py": NEAR_FILES["src/tiny/greeting.py"],
+            "src/tiny/unused.py": "def forgotten() -> int:\n    return 7\n",
+            "tests/test_words.py": NEAR_FILES["tests/test_words.py"],
+            "tests/test_unnamed.py": unnamed,
+        },
+    )
+    done, document = run_tool(tiny, "--first", "60", "--workers", "0")
+    outcomes = {mutant["before"]: (mutant["outcome"], mutant["killed_by"]) for mutant in document["mutants"]}
+    assert outcomes == {
+        "left = lambda: 3": ("killed", "tests/test_unnamed.py::test_it"),
+        'return f"hello, {name}"': ("killed", "tests/test_words.py::test_a_name"),
+        "return 7": ("not reached", None),
+    }
+    assert "2 are left and meet all tests that reach their lines" in done.stderr
+    with closing(sqlite3.connect(tiny / ".coverage-contexts")) as database:
+        assert {file for (file,) in database.execute("select file from reached")} == {"tiny/__init__.py"}
+    done = call_tool(tiny, "--first", "1", "--near", "1")
+    assert (done.returncode, done.stderr.count("give one of them")) == (1, 1)
 
 
 @pytest.mark.study

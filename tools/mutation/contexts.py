@@ -2,7 +2,8 @@
 
 All tests run on a copy of the source, in parallel, with the test that runs now as coverage's context; processes that a
 test starts are measured as well, unless they are started with an empty environment or ended by SIGKILL. The file is
-kept for one state of the source. Test files that are new or changed since are measured alone.
+kept for one state of the source, and for the files of it that were measured: all, or some, which is quicker. Test files
+that are new or changed since are measured alone.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import json
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from coverage.numbits import numbits_any_intersection, nums_to_numbits
@@ -31,7 +32,7 @@ SETTINGS = """\
 core = ctrace
 data_file = {folder}/data
 parallel = true
-include = {source}/*
+include = {include}
 context = ${{MUTATION_CONTEXT-}}
 sigterm = true
 patch = _exit, fork
@@ -85,19 +86,21 @@ class ContextMap:
         return contexts
 
 
-def open_map(path: Path, *, root: Path, copy: Path, tests: Sequence[str], workers: str) -> ContextMap:
-    """The map in a file, after measuring what it lacks."""
+def open_map(
+    path: Path, *, root: Path, copy: Path, tests: Sequence[str], workers: str, measured: Collection[str] = ()
+) -> ContextMap:
+    """The map in a file, after measuring what it lacks; `measured` names files of the source (default: all)."""
     wanted = {file.relative_to(root).as_posix(): _digest([file], root) for file in test_files(root, tests)}
     if not wanted:
         raise SystemExit(f"no test files in {', '.join(tests)}; name files or folders of tests in {root}")
-    database = _database(path, source_digest(root / "src"))
+    database = _database(path, "\n".join((source_digest(root / "src"), *sorted(measured))))
     kept = dict(database.execute("SELECT path, digest FROM test_file"))
     new = {file: digest for file, digest in wanted.items() if kept.get(file) != digest}
     for begin in range(0, len(new), FILES_AT_ONCE):
         some = dict(list(new.items())[begin : begin + FILES_AT_ONCE])
         done = f"; {begin} of {len(new)} are done" if begin else ""
         print(f"measuring which lines {len(some)} test files reach{done}", file=sys.stderr, flush=True)
-        ended = _measure(list(some), root=root, copy=copy, workers=workers)
+        ended = _measure(list(some), root=root, copy=copy, workers=workers, measured=measured)
         with database:
             _forget(database, some)
             _keep(database, some, ended, copy)
@@ -153,10 +156,11 @@ def _forget(database: sqlite3.Connection, files: Iterable[str]) -> None:
         database.execute("DELETE FROM test_file WHERE path = ?", (file,))
 
 
-def _measure(files: Sequence[str], *, root: Path, copy: Path, workers: str) -> Ended:
+def _measure(files: Sequence[str], *, root: Path, copy: Path, workers: str, measured: Collection[str]) -> Ended:
     """Run test files under coverage.py, which writes its files beside the copy of the source."""
     settings = copy.parent / "coverage.ini"
-    settings.write_text(SETTINGS.format(folder=copy.parent, source=copy), "utf-8")
+    include = "\n    ".join(["", *(f"{copy}/{file}" for file in sorted(measured) or ["*"])])
+    settings.write_text(SETTINGS.format(folder=copy.parent, include=include), "utf-8")
     ended = run_pytest(
         root=root,
         source=copy,

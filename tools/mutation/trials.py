@@ -13,7 +13,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -104,6 +104,7 @@ class MappedLaboratory(Laboratory):
 
     tests: ContextMap
     names: NameIndex
+    warm: WarmPytest | None = None
     _passes: dict[str, bool] = field(default_factory=dict)
     _checking: threading.Lock = field(default_factory=threading.Lock)
 
@@ -164,6 +165,7 @@ class MappedLaboratory(Laboratory):
             arguments=["-x", *dict.fromkeys(map(file_of, batch))],
             selected=batch,
             limit=TIMES_USUAL * usual + self.more_seconds,
+            warm=self.warm,
         )
 
 
@@ -232,6 +234,16 @@ class NearLaboratory(Laboratory):
             limit=limit,
             warm=self.warm,
         )
+
+
+def files_reached(mutants: Iterable[Mutant], names: NameIndex) -> set[str]:
+    """The files of the source whose lines tell which tests may notice these mutants."""
+    files = set[str]()
+    for mutant in mutants:
+        files.add(mutant.path)
+        if mutant.place.at_import or mutant.place.kept:
+            files.update(names.dependent_lines(mutant.place.owner))
+    return files
 
 
 def write_mutant(copy: Path, mutant: Mutant, source: bytes) -> None:
