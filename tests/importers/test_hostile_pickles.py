@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from approving import approve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -409,6 +410,10 @@ BOMBS: dict[str, tuple[bytes, str]] = {
 def test_a_pickle_that_is_built_to_hurt_is_refused(name: str, trap: Path) -> None:
     raw, reason = BOMBS[name]
     assert reason in refused(raw)
+
+
+def test_each_is_refused_with_the_words_approved() -> None:
+    approve("importers/hostile-pickles", {name: refused(raw) for name, (raw, _) in BOMBS.items()})
 
 
 def test_there_are_more_than_a_hundred_of_them() -> None:
