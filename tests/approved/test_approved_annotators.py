@@ -65,6 +65,13 @@ def scores(tmp_path: Path) -> Path:
     return path
 
 
+def without_iterations(told: Any) -> Any:
+    """How many steps a fit takes until nothing changes hangs on the processor's last digits."""
+    if isinstance(told, dict):
+        return {name: without_iterations(value) for name, value in told.items() if name != "iterations"}
+    return [without_iterations(value) for value in told] if isinstance(told, list) else told
+
+
 def test_verdicts_from_counts_are_as_approved(counts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = {model: told_by(["annotators", "fit", counts, "--model", model, "--wide"], capsys) for model in MODELS}
     told["strict"] = told_by(["annotators", "fit", counts, "--threshold", 0.999, "--wide"], capsys)
@@ -77,7 +84,7 @@ def test_verdicts_from_counts_are_as_approved(counts: Path, capsys: pytest.Captu
     for name, text in WRONG.items():
         counts.write_text(text)
         told[name] = told_by(["annotators", "fit", counts], capsys)
-    approve("annotators/fit", told, folder=counts.parent)
+    approve("annotators/fit", without_iterations(told), folder=counts.parent)
 
 
 def test_verdicts_from_controls_are_as_approved(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +114,7 @@ def test_verdicts_from_controls_are_as_approved(scores: Path, capsys: pytest.Cap
     }.items():
         scores.write_text(text)
         told[name] = told_by(["annotators", "checks", scores], capsys)
-    approve("annotators/checks", told, folder=scores.parent)
+    approve("annotators/checks", without_iterations(told), folder=scores.parent)
 
 
 COLUMNS = ("--item", "item", "--value", "stars", "--annotator", "worker", "--range", "1:5")

@@ -622,7 +622,8 @@ def _computable(
 def read_metric_scores(path: Path, board: Board, ensemble: Ensemble) -> dict[str, Floats]:
     """Scores of metrics that can't run here: a line per instance, a metric per column, higher is better."""
     problems = Problems()
-    scores = read_score_table(_bytes(path), path.name, board.position, ensemble.signatures.__contains__, problems)
+    is_part, rows = ensemble.signatures.__contains__, ("metric", "of this ensemble")
+    scores = read_score_table(_bytes(path), path.name, board.position, is_part, problems, rows=rows)
     _refuse(problems)
     return scores
 

@@ -131,15 +131,21 @@ def _negated(scores: Floats) -> Floats:
 
 
 def read_score_table(
-    raw: bytes, name: str, position: Mapping[str, int], is_row: Callable[[str], bool], problems: Problems
+    raw: bytes,
+    name: str,
+    position: Mapping[str, int],
+    is_row: Callable[[str], bool],
+    problems: Problems,
+    *,
+    rows: tuple[str, str] = ("generator", "of this board"),
 ) -> dict[str, Floats]:
-    """Scores by row name, in the order of the instances, NaN where there is none."""
+    """Scores by row name, in the order of the instances, NaN where there is none; `rows` says what columns are of."""
     lines = ((number, line.split("\t")) for number, line in numbered_lines(raw, name, problems) if line)
     number, header = next(lines, (1, [""]))
     if header[0] != "instance":
-        problems.error(name, number, 'the first line must read "instance", then a generator per column, tabs between')
+        problems.error(name, number, f'the first line must read "instance", then a {rows[0]} per column, tabs between')
         return {}
-    _check_header(header[1:], is_row, name, number, problems)
+    _check_header(header[1:], is_row, rows, name, number, problems)
     values = np.full((len(header) - 1, len(position)), np.nan)
     seen: dict[str, int] = {}
     for number, cells in lines:
@@ -158,13 +164,19 @@ def read_score_table(
 
 
 def _check_header(
-    columns: Sequence[str], is_row: Callable[[str], bool], name: str, number: int, problems: Problems
+    columns: Sequence[str],
+    is_row: Callable[[str], bool],
+    rows: tuple[str, str],
+    name: str,
+    number: int,
+    problems: Problems,
 ) -> None:
+    kind, whose = rows
     for column, times in Counter(columns).items():
         if not is_row(column):
-            problems.error(name, number, f"column {shown(column)} is no generator of this board")
+            problems.error(name, number, f"column {shown(column)} is no {kind} {whose}")
         if times > 1:
-            problems.error(name, number, f"generator {shown(column)} stands in two columns")
+            problems.error(name, number, f"{kind} {shown(column)} stands in two columns")
 
 
 def _numbers(cells: Sequence[str], name: str, number: int, problems: Problems) -> list[float]:
