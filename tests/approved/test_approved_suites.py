@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from approving import approve
-from small_suites import SUITE, valued_board, written_suite
+from small_suites import SUITE, compared_board, valued_board, written_suite
 from told_commands import told_by
 
 from billboards.analyses.suite.open import open_suite
+from billboards.board import Board, ImportedColumn
 from billboards.board.writing import write_board
 
 QUICK = ("--draws", "30", "--wide")
@@ -168,3 +171,103 @@ def test_a_suites_file_is_refused_with_the_words_approved(suite: Path, capsys: p
         file.write_text(SUITE.replace(old, new))
         told[name] = told_by(["suite", "tables", file, "--draws", "5"], capsys)
     approve("suites/wrong", told, folder=suite.parent)
+
+
+RICH = """\
+name = "coast"
+metrics = ["ROUGE-1", "chrF", "length", "sent", "released"]
+statistics = ["spearman", "pearson/by-item"]
+ties = "half"
+preferences = "mixed"
+
+[families]
+words = ["ROUGE-1"]
+letters = ["chrF", "sent"]
+
+[[boards]]
+folder = "one"
+correctness = ["truth", "style"]
+group = "Both"
+task = "notes"
+difficulty = 1
+reference = "REFERENCE"
+
+[[boards]]
+folder = "two"
+correctness = "truth"
+others = ["style"]
+group = "Both"
+task = "notes"
+difficulty = 3
+instead = { chrF = "chrF(beta=1)" }
+
+[[boards]]
+folder = "three"
+correctness = "truth"
+task = "letters"
+
+[[boards]]
+folder = "pairs"
+correctness = "better"
+task = "songs"
+"""
+
+
+def with_sent_scores(board: Board, *, scores_only: bool) -> Board:
+    """The board with a column that came along: a word count that errs, and lacks a value."""
+    values = {}
+    for place, row in enumerate(board.rows):
+        counts = np.array([len((text or "").split()) for text in row.texts], np.float64)
+        counts[place] += 4
+        counts[-1] = np.nan if place == 1 else counts[-1]
+        values[row.name] = counts
+    names = ("sent", "released") if scores_only else ("released",)
+    columns = tuple(
+        ImportedColumn(
+            name=name,
+            source_name=name,
+            signature=f"imported:{name}",
+            values=values,
+            references=(),
+            scores_only=name == "sent",
+        )
+        for name in names
+    )
+    return replace(board, imported=columns)
+
+
+def test_a_suite_of_many_kinds_of_boards_says_what_was_approved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boards = {
+        "one": with_sent_scores(valued_board("one", 10, seed=1, human=True), scores_only=True),
+        "two": with_sent_scores(valued_board("two", 9, seed=2, human=True), scores_only=False),
+        "three": valued_board("three", 8, seed=3, references=1, language="de"),
+        "pairs": compared_board("pairs", 7, seed=4),
+    }
+    for name, board in boards.items():
+        write_board(board, tmp_path / name)
+    suite, page = tmp_path / "coast.toml", tmp_path / "page.html"
+    first = boards["one"].instances[0].references[0].name
+    suite.write_text(RICH.replace("REFERENCE", first), "utf-8")
+    told = {"run": told_by(["suite", "run", suite, "--jobs", 1, *QUICK, "--html", page], capsys, files=(page,))}
+    took_as_long_everywhere(tmp_path)
+    for name, asked in {
+        "tables": ("tables",),
+        "tables with intervals": ("tables", "--show", "intervals", "--languages", "columns"),
+        "tables of German": ("tables", "--language", "de"),
+        "rank": ("rank",),
+        "rank by one": ("rank", "--block", "one", "--role", "other"),
+        "rank of notes": ("rank", "--task", "notes", "--sides", "one"),
+        "rank as JSON": ("rank", "--json"),
+        "people": ("people",),
+        "advise": ("advise", "--task", "notes"),
+        "advise for German": ("advise", "--language", "de", "--json"),
+    }.items():
+        action, *more = asked
+        told[name] = told_by(["suite", action, suite, *more, *(() if action == "people" else QUICK)], capsys)
+    for metric in ("chrF", "sent", "released", "length", "none"):
+        told[f"report on {metric}"] = told_by(
+            ["metric", "report", metric, "--suite", suite, "--jobs", 1, *QUICK], capsys
+        )
+    approve("suites/rich", told, folder=tmp_path)

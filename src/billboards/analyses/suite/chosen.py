@@ -40,9 +40,16 @@ class Chosen:
 
 
 def choose_metrics(
-    suite: Suite, boards: Sequence[OpenBoard], asked: Spec | Sequence[Spec] | None = None
+    suite: Suite,
+    boards: Sequence[OpenBoard],
+    asked: Spec | Sequence[Spec] | None = None,
+    *,
+    left_out: Sequence[OpenBoard] = (),
 ) -> tuple[Chosen, ...]:
-    """The metrics asked for, else the suite's, else all that its boards name; each name once."""
+    """The metrics asked for, else the suite's, else all that its boards name; each name once.
+
+    left_out: the suite's boards that nothing is asked of, with which scores of a metric may have come.
+    """
     specs: list[Spec] = [*specs_listed(asked or suite.metrics)]
     if not specs:
         specs = [*dict.fromkeys(name for opened in boards for name in opened.board.metrics)]
@@ -52,12 +59,12 @@ def choose_metrics(
         raise InvalidInput(
             f'suite {suite.name} names no metrics; add `metrics = ["ROUGE-1"]` to its file or use --metric'
         )
-    chosen = [_chosen(spec, boards) for spec in specs]
+    chosen = [_chosen(spec, boards, left_out) for spec in specs]
     return tuple({row.name: row for row in chosen}.values())
 
 
-def _chosen(asked: Spec, boards: Sequence[OpenBoard]) -> Chosen:
-    if isinstance(asked, str) and (imported := _only_imported(asked, boards)) is not None:
+def _chosen(asked: Spec, boards: Sequence[OpenBoard], left_out: Sequence[OpenBoard]) -> Chosen:
+    if isinstance(asked, str) and (imported := _only_imported(asked, boards, left_out)) is not None:
         return imported
     base = metric(asked)
     is_made = isinstance(asked, Metric)
@@ -78,9 +85,10 @@ def _chosen(asked: Spec, boards: Sequence[OpenBoard]) -> Chosen:
     return Chosen(name, on, missing, base.card.is_statistic, base.card.needs_references)
 
 
-def _only_imported(name: str, boards: Sequence[OpenBoard]) -> Chosen | None:
+def _only_imported(name: str, boards: Sequence[OpenBoard], left_out: Sequence[OpenBoard]) -> Chosen | None:
     """A metric that nobody can run here, but whose scores came with a board."""
-    columns = [column for member in boards for column in member.columns if name in (column.name, column.source_name)]
+    every = (*boards, *left_out)
+    columns = [column for member in every for column in member.columns if name in (column.name, column.source_name)]
     if name in metric_names() or not columns:
         return None
     missing = dict.fromkeys((member.key for member in boards), "it came with other boards and can't be run here")

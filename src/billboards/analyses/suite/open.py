@@ -95,6 +95,8 @@ class OpenSuite:
     metrics: tuple[Spec, ...] = ()
     #: The metrics as each board runs them, where somebody has chosen them already.
     rows: tuple[Chosen, ...] = ()
+    #: The suite's boards that are left out here.
+    left_out: tuple[OpenBoard, ...] = ()
 
     def measured(
         self,
@@ -162,20 +164,22 @@ class OpenSuite:
             boards = tuple(replace(member, correctness=(dimension,), others=()) for member in having)
         if not boards:
             raise NotEnoughData(f"suite {self.suite.name} has no board of that task, language and dimension together")
-        return replace(self, boards=boards)
+        kept = {member.key for member in boards}
+        left_out = tuple(member for member in self.boards if member.key not in kept)
+        return replace(self, boards=boards, left_out=(*self.left_out, *left_out))
 
     def judging(self, metrics: Spec | Sequence[Spec] | None = None, add: Spec | Sequence[Spec] = ()) -> OpenSuite:
         """The same suite for other metrics: these instead of its own, and some, such as Python files, beside them."""
         own = tuple(spec if is_name(spec) else metric(spec) for spec in specs_listed(add))
         named = specs_listed(metrics or self.metrics or self.suite.metrics)
         if own and not named:
-            named = tuple(row.name for row in choose_metrics(self.suite, self.boards))
+            named = tuple(row.name for row in choose_metrics(self.suite, self.boards, left_out=self.left_out))
         return replace(self, metrics=(*named, *own), rows=())
 
     @cached_property
     def chosen(self) -> tuple[Chosen, ...]:
         """The metrics, each as it runs on each board."""
-        return self.rows or choose_metrics(self.suite, self.boards, self.metrics or None)
+        return self.rows or choose_metrics(self.suite, self.boards, self.metrics or None, left_out=self.left_out)
 
     @property
     def labels(self) -> dict[str, str]:
