@@ -71,8 +71,12 @@ def aggregate_words(aggregate: Aggregate) -> dict[str, Any]:
 
 def column_words(column: Column) -> dict[str, Any]:
     said = {f.name: getattr(column, f.name) for f in fields(column) if f.name not in ("values", "name")}
-    values = {row: ["nan" if math.isnan(score) else float(score) for score in scores] for row, scores in column.values.items()}
-    plain = {key: value if isinstance(value, bool | str | tuple) else str(value) for key, value in said.items() if value}
+    values = {
+        row: ["nan" if math.isnan(score) else float(score) for score in scores] for row, scores in column.values.items()
+    }
+    plain = {
+        key: value if isinstance(value, bool | str | tuple) else str(value) for key, value in said.items() if value
+    }
     return plain | {"values": values}
 
 

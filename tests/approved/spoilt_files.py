@@ -18,19 +18,23 @@ AWAY = object()
 VALUES = ("", "x", -1, 101.5, None, True, [], {}, AWAY)
 #: Deepest place in an object that is spoilt.
 DEEPEST = 6
+#: Endings of files that are no lines of cells.
+NOT_LINES = (".toml", ".pkl", ".gz", ".eval", ".mat")
 
 
 def spoilt(path: Path) -> Spoilt:
     """The contents that a file may have instead of its own, each with words for it; None where it is gone."""
     raw = path.read_bytes()
     yield from _whole(raw)
-    if path.suffix == ".jsonl":
+    if path.suffix in (".jsonl", ".json") and raw.startswith(b"{") and raw.count(b"\n{"):
         yield from _json_lines(raw)
     elif path.suffix == ".json":
         yield from _json(raw)
+    elif path.suffix == ".jsonl":
+        yield from _json_lines(raw)
     elif path.suffix in (".csv", ".tsv"):
         yield from _table(raw, _separator(raw))
-    elif path.suffix != ".toml":
+    elif path.suffix not in NOT_LINES:
         yield from _lines(raw)
 
 
@@ -144,10 +148,12 @@ def _inside(value: Any, key: Any, change: Callable[[Any], Any]) -> Callable[[Any
     return changed
 
 
-def outcomes(path: Path, ask: Callable[[], str], *, most: int = 400, left: str | None = None) -> dict[str, list[str]]:
+def outcomes(
+    path: Path, ask: Callable[[], str], *, most: int = 400, left: tuple[str, ...] = ()
+) -> dict[str, list[str]]:
     """What is said of a file as it is spoilt in each way, with the ways that lead to it; the file is mended then."""
     raw, answers = path.read_bytes(), dict[str, list[str]]()
-    ways = [(words, content) for words, content in spoilt(path) if left is None or not words.startswith(left)]
+    ways = [(words, content) for words, content in spoilt(path) if not words.startswith(left)]
     step = max(1, -(-len(ways) // most))
     try:
         for words, content in [*ways[:8], *ways[8::step]]:

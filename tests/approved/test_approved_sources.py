@@ -11,6 +11,7 @@ import pytest
 from approving import approve, changes, comparable
 from importer_sources import MAKERS
 from plain_boards import board_words, files_below, told
+from richer_sources import RICHER
 from spoilt_files import outcomes
 
 from billboards.board.judgment_sources import Imported
@@ -18,31 +19,34 @@ from billboards.board.writing import write_board
 from billboards.errors import BillboardsError
 from billboards.importers import IMPORTERS
 
-NAMES = tuple(name for name in MAKERS if name in IMPORTERS.own)
+#: By the name of a source its importer and how it is made.
+SOURCES = {**{name: (name, make) for name, make in MAKERS.items() if name in IMPORTERS.own}, **RICHER}
 #: Ways of which nothing right is said yet, by importer.
-LEFT: Mapping[str, str] = {"helm": "0.stats is"}
+LEFT: Mapping[str, tuple[str, ...]] = {"helm": ("0.stats is",), "lm-eval": ("metrics.0 is", "resps.0.0 is")}
+#: Sources that are read as another one is.
+ALIKE = ("sfhot", "sfres", "sfhot pickled", "bagel pickled", "rank19 pickled", "newsroom pickled")
 #: Most ways in which a file is spoilt.
-MOST = 70
+MOST = 64
 #: Most differences of a board that are kept, and most characters of them.
-DIFFERENCES, LENGTH = 3, 240
+DIFFERENCES, LENGTH = 3, 170
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_importer_makes_of_a_source_what_was_approved(name: str, tmp_path: Path) -> None:
-    made = MAKERS[name](tmp_path / "source")
-    imported = made.load(name)
-    approve(f"sources/{name}", whole(imported, tmp_path / "board"), folder=tmp_path)
+@pytest.mark.parametrize("source", SOURCES)
+def test_an_importer_makes_of_a_source_what_was_approved(source: str, tmp_path: Path) -> None:
+    name, make = SOURCES[source]
+    imported = make(tmp_path / "source").load(name)
+    approve(f"sources/{source.replace(' ', '-')}", whole(imported, tmp_path / "board"), folder=tmp_path)
 
 
 def whole(imported: Imported, target: Path) -> dict[str, Any]:
-    """The board as it is in memory and as it is written, with the notes."""
-    written = files_below(write_board(imported.board, target))
-    return {"notes": list(imported.notes), "board": board_words(imported.board), "files": written}
+    """The files that the board is written to, with the notes."""
+    return {"notes": list(imported.notes), "files": files_below(write_board(imported.board, target), without=(".git",))}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_importer_says_of_a_spoilt_source_what_was_approved(name: str, tmp_path: Path) -> None:
-    made = MAKERS[name](tmp_path)
+@pytest.mark.parametrize("source", [source for source in SOURCES if source not in ALIKE])
+def test_an_importer_says_of_a_spoilt_source_what_was_approved(source: str, tmp_path: Path) -> None:
+    name, make = SOURCES[source]
+    made = make(tmp_path)
     sound = comparable(content(made.load(name)), folder=str(tmp_path))
 
     def ask() -> str:
@@ -52,11 +56,13 @@ def test_an_importer_says_of_a_spoilt_source_what_was_approved(name: str, tmp_pa
             return told(error).replace(str(tmp_path), "FOLDER")
         return shortly(sound, now)
 
-    most = max(12, MOST // len(made.files))
+    most = max(12, MOST // max(1, len(made.files)))
     answers = {
-        str(path.relative_to(tmp_path)): outcomes(path, ask, most=most, left=LEFT.get(name)) for path in made.files if path.is_file()
+        str(path.relative_to(tmp_path)): outcomes(path, ask, most=most, left=LEFT.get(name, ()))
+        for path in made.files
+        if path.is_file()
     }
-    approve(f"spoilt sources/{name}", answers, folder=tmp_path)
+    approve(f"spoilt-sources/{source.replace(' ', '-')}", answers, folder=tmp_path)
 
 
 def content(imported: Imported) -> dict[str, Any]:
@@ -68,3 +74,152 @@ def shortly(sound: Any, now: Any) -> str:
     unlike = [f"{where.removeprefix('$.')}: {new}" for where, (_, new) in islice(changes(sound, now), DIFFERENCES)]
     line = "; ".join(unlike)
     return f"read: {line[:LENGTH]}" if unlike else "read alike"
+
+
+#: What importers may be asked beside what a source needs, by source; a text that holds FOLDER is a path.
+ASKED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "arena": ({"lenient": True}, {"name": "no name/"}, {"name": ""}, {"surplus": 1}, {"lenient": "no"}),
+    "arena of talks": ({"name": "talks"},),
+    "asset": ({"judgments": "pairwise"}, {"judgments": "all"}),
+    "billboard": (
+        {"board": "wmt20-en-de"},
+        {"board": "../x"},
+        {"judgments": None},
+        {"references": ()},
+        {"judgments": None, "references": ()},
+        {"references": ("FOLDER/source",)},
+        {"references": ("FOLDER/refs", "FOLDER/refs")},
+        {"judgments": "FOLDER/nowhere"},
+    ),
+    "esa": ({"campaign": "none"}, {"campaign": "240315rc5ESA"}),
+    "flickr8k": ({"judgments": "none"},),
+    "helm": ({"split": "train"}, {"split": "test", "name": "x y"}),
+    "hf-dataset": (
+        {"output": ()},
+        {"output": ("none",)},
+        {"input": None},
+        {"input": "none"},
+        {"id": None},
+        {"id": "answers"},
+        {"id": "none"},
+        {"references": ()},
+        {"references": ("none",)},
+        {"references": ("question", "answers")},
+        {"score": ("exact_match=right",)},
+        {"score": ("nobody:exact_match=right",)},
+        {"score": ("poor:exact_match",)},
+        {"score": ("poor:exact_match=none", "good:m=right")},
+        {"split": "train"},
+        {"split": "te", "name": "named"},
+    ),
+    "lm-eval": ({"task": "none"}, {"task": "facts"}, {"filter": "none"}, {"filter": "other"}, {"name": "named"}),
+    "lm-eval with choices": ({"filter": "strict"}, {"task": None}),
+    "mqm": ({"into": None}, {"into": "FOLDER/nowhere"}),
+    "mqm raw": ({"language_pair": "en"}, {"language_pair": "de-en", "name": "x"}, {"name": "."}),
+    "mtme": ({"language_pair": "de-en"}, {"judgments": "da"}, {"judgments": "da-sqm"}, {"name": "a b"}),
+    "mtme with marked errors": (
+        {"language_pair": None},
+        {"test_set": "wmt98"},
+        {"test_set": None},
+        {"language_pair": "zh-en"},
+        {"test_set": None, "language_pair": "fr-en"},
+    ),
+    "multi-summeval": ({"language": "EN"}, {"language": "FR"}, {"language": "de"}),
+    "psqm": ({"language_pair": "zhen"}, {"name": "x"}),
+    "qags": ({"articles": "cnn"}, {"articles": "xsum"}, {"articles": "bbc"}),
+    "simplicity-da": ({"references": "FOLDER/nowhere"}, {"references": "FOLDER"}),
+    "table": (
+        {"judgment": ["none"]},
+        {"judgment": [], "range": []},
+        {"range": ["adequacy"]},
+        {"range": ["adequacy=5:1"]},
+        {"range": ["adequacy=1:1"]},
+        {"range": ["adequacy=2:5"]},
+        {"range": ["adequacy=a:5"]},
+        {"range": ["fluency=1:5"]},
+        {"score": ["none"]},
+        {"score": []},
+        {"generator": "none"},
+        {"generator": "output"},
+        {"output": "input"},
+        {"instance": "document"},
+        {"reference": ["reference_A", "input"]},
+        {"reference": ["none"]},
+        {"annotator": "input"},
+        {"tags": "domain", "document": "domain"},
+        {"image": "input"},
+        {"output_id": "input"},
+        {"name": "a/b"},
+        {"judgments": "FOLDER/nowhere.csv"},
+    ),
+    "table tidy": ({"score": []}, {"judgment": ["rating", "BLEU"], "score": [], "range": []}),
+    "table judged apart": ({"judgment": ["none"]}, {"range": ["score=0:0.5"]}, {"judgment": ["score"]}),
+    "text": (
+        {"output": []},
+        {"output": ["FOLDER/nowhere.txt"]},
+        {"output": ["x=FOLDER/one.txt", "x=FOLDER/two.txt"]},
+        {"output": ["all/x=FOLDER/one.txt"]},
+        {"reference": []},
+        {"reference": ["A=FOLDER/reference.txt", "FOLDER/one.txt"]},
+        {"judgments": None},
+        {"judgments": None, "first": 0},
+        {"first": 0},
+        {"first": 2},
+        {"by": "id"},
+        {"by": "word"},
+        {"segment": "none"},
+        {"segment": "system"},
+        {"system": "line"},
+        {"annotator": "score"},
+        {"dimension": "annotator"},
+        {"judgment": ["line"]},
+        {"range": ["score=1:5"]},
+        {"range": ["score=1:3"]},
+        {"range": ["other=1:3"]},
+        {"ids": "FOLDER/human.csv"},
+        {"documents": "FOLDER/reference.txt"},
+    ),
+    "text judged wide": ({"first": 1}, {"system": "one"}, {"by": "id"}, {"range": ["score=0:2"]}),
+    "text judged by dimension": ({"judgment": []}, {"dimension": None}, {"segment": None}, {"system": None}),
+    "text judged in columns": ({"judgment": ["Adequacy"]}, {"range": ["Adequacy=1:5", "fluency=1:5"]}, {"by": "line"}),
+    "thumb": ({"into": "FOLDER/nowhere"},),
+    "webnlg-2020": ({"language": "ru"}, {"language": "de"}, {"corpus": "FOLDER/nowhere"}),
+    "wmt-da": ({"into": "FOLDER/nowhere"},),
+    "wmt19-darr": ({"language_pair": "de-en"}, {"language_pair": "gu-en"}),
+}
+
+
+@pytest.mark.parametrize("source", ASKED)
+def test_an_importer_answers_options_as_approved(source: str, tmp_path: Path) -> None:
+    name, make = SOURCES[source]
+    made = make(tmp_path)
+    sound = comparable(content(made.load(name)), folder=str(tmp_path))
+    answers = {}
+    for options in ASKED[source]:
+        try:
+            now = IMPORTERS.load(name)(made.source, **{**made.options, **placed(options, tmp_path)})
+            unlike = changes(sound, comparable(content(now), folder=str(tmp_path)))
+            answers[str(dict(options))] = [f"{where}: {str(new)[:300]}" for where, (_, new) in islice(unlike, 12)]
+        except BillboardsError as error:
+            answers[str(dict(options))] = [told(error)]
+    answers["nothing to read"] = [refusal(name, None, made.options), refusal(name, tmp_path / "absent", made.options)]
+    empty = tmp_path / "empty folder"
+    empty.mkdir()
+    answers["nothing in it"] = [refusal(name, empty, made.options)]
+    approve(f"asked-sources/{source.replace(' ', '-')}", answers, folder=tmp_path)
+
+
+def placed(value: Any, folder: Path) -> Any:
+    """Options with a folder of this run in the place of the word for it."""
+    if isinstance(value, Mapping):
+        return {key: placed(inner, folder) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(placed(inner, folder) for inner in value)
+    return value.replace("FOLDER", str(folder)) if isinstance(value, str) else value
+
+
+def refusal(name: str, source: Path | None, options: Mapping[str, Any]) -> str:
+    try:
+        return repr(IMPORTERS.load(name)(source, **options).board)
+    except BillboardsError as error:
+        return told(error)
