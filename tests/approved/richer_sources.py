@@ -1,4 +1,4 @@
-"""More sources in the layouts that importers read, with what the small ones lack; and options that change what is read."""
+"""More sources in the layouts that importers read, with what the small ones lack; and options that change them."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def mtme_rated(root: Path) -> Made:
         write_lines(folder / "system-outputs" / "en-de" / "Human-Q.0.txt", ["q1", "q2", "q3"]),
         write_lines(
             scores / "en-de.mqm.merged.seg.rating",
-            [f"S1\t{rated[0]}\trater1", f"S1\tNone", f"S1\t{rated[1]}\tNone", *(f"S2\t{one}\trater2" for one in rated)],
+            [f"S1\t{rated[0]}\trater1", "S1\tNone", f"S1\t{rated[1]}\tNone", *(f"S2\t{one}\trater2" for one in rated)],
         ),
         write_lines(scores / "en-de.mqm.rater3.seg.rating", [f"S2\t{one}" for one in ("None", *rated[1:])]),
         write_lines(scores / "en-de.esa.merged.seg.rating", [f"S2\t{one}" for one in rated]),

@@ -26,9 +26,9 @@ LEFT: Mapping[str, tuple[str, ...]] = {"helm": ("0.stats is",), "lm-eval": ("met
 #: Sources that are read as another one is.
 ALIKE = ("sfhot", "sfres", "sfhot pickled", "bagel pickled", "rank19 pickled", "newsroom pickled")
 #: Most ways in which a file is spoilt.
-MOST = 64
+MOST = 42
 #: Most differences of a board that are kept, and most characters of them.
-DIFFERENCES, LENGTH = 3, 170
+DIFFERENCES, LENGTH = 2, 120
 
 
 @pytest.mark.parametrize("source", SOURCES)
