@@ -136,6 +136,7 @@ def _lines(*items: Mapping[str, Any]) -> str:
     return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
 
 
+_SAID = {"a": "one", "b": "two", "c": "three", "d": "four"}
 _EXPERTS = {"campaign": "experts"}
 _THREE = {"generators": ["M", "H", "N"], "order": ["H", ["M", "N"]]}
 FILES: Mapping[str, str] = {
@@ -153,9 +154,7 @@ FILES: Mapping[str, str] = {
         {"id": "c", "image": "c.png", "references": [{"name": "A", "text": "Three."}], "document": "d1"},
         {"id": "d", "input": "Vier", "references": [{"name": "B", "text": "The four."}], "domain": "sea", "tags": []},
     ),
-    "generators/M.jsonl": _lines(
-        *({"instance": key, "text": f"A {word}."} for key, word in dict(a="one", b="two", c="three", d="four").items())
-    ),
+    "generators/M.jsonl": _lines(*({"instance": key, "text": f"A {word}."} for key, word in _SAID.items())),
     "generators/H.jsonl": _lines(*({"instance": key, "text": f"Number {key}."} for key in "abcd")),
     "generators/N.jsonl": _lines({"instance": "d", "text": "four"}, {"instance": "a", "text": ""}),
     "generators/K.jsonl": _lines({"instance": "a", "text": "One, one."}, {"instance": "b", "text": "Two\ntwo."}),
