@@ -214,7 +214,8 @@ def row(board: Board, texts: list[str | None], name: str = "mine") -> Outputs:
 
 def longer_board(count: int = 36) -> Board:
     """Many instances of long texts that differ, with references, inputs and two machines."""
-    words = ["harbour", "ferry", "captain", "morning", "island", "quiet", "rough", "letter", "window", "garden", "silver", "winter", "bridge"]
+    nouns = ("harbour", "ferry", "captain", "morning", "island", "letter", "window", "garden", "silver")
+    words = (*nouns, "quiet", "rough", "winter", "bridge")
     texts = [
         " ".join(f"{words[(k * 5 + j * (k % 7 + 1)) % len(words)]}{k % (j + 2)}" for j in range(14)).capitalize() + "."
         for k in range(count)
