@@ -54,7 +54,7 @@ def people_words(board: Board) -> dict[str, Any]:
     for name in (*board.aggregates, *board.dimensions):
         aggregate = board.aggregate(name)
         scores = human_scores(board.judgments, aggregate, board.dimensions, shape)
-        words[f"scores of {name}"] = [[str(round(score, 9)) for score in row] for row in scores.tolist()]
+        words[f"scores of {name}"] = scores.tolist()
         try:
             pairs = preferred_pairs(board, aggregate)
             columns = (pairs.better, pairs.worse, pairs.instance, pairs.tied)
@@ -87,7 +87,7 @@ def test_scores_of_a_folder_are_as_approved(folder: Path) -> None:
     scores = board_scores(board, SqliteCells(folder))
     columns = [{**asdict(column), "row values": []} for column in scores.columns]
     for k, column in enumerate(columns):
-        column["row values"] = [[str(round(score, 9)) for score in row] for row in scores.values[k].tolist()]
+        column["row values"] = scores.values[k].tolist()
     approve(
         "folders/scores",
         {"first": words_of(report), "again": words_of(again), "rows": scores.rows, "columns": columns},
