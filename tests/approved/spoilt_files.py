@@ -149,14 +149,19 @@ def _inside(value: Any, key: Any, change: Callable[[Any], Any]) -> Callable[[Any
 
 
 def outcomes(
-    path: Path, ask: Callable[[], str], *, most: int = 400, left: tuple[str, ...] = ()
+    path: Path, ask: Callable[[], str], *, most: int = 400, whole: int = 8, left: tuple[str, ...] = ()
 ) -> dict[str, list[str]]:
-    """What is said of a file as it is spoilt in each way, with the ways that lead to it; the file is mended then."""
+    """What is said of a file as it is spoilt in each way, with the ways that lead to it; the file is mended then.
+
+    most: about as many places inside it are spoilt
+    whole: so many ways in which the file as a whole is spoilt
+    left: ways that begin so are left out
+    """
     raw, answers = path.read_bytes(), dict[str, list[str]]()
     ways = [(words, content) for words, content in spoilt(path) if not words.startswith(left)]
     step = max(1, -(-len(ways) // most))
     try:
-        for words, content in [*ways[:8], *ways[8::step]]:
+        for words, content in [*ways[:whole], *ways[8::step]]:
             if content is None:
                 path.unlink()
             else:

@@ -219,7 +219,7 @@ def test_what_is_said_of_spoilt_settings_is_as_approved(folder: Path) -> None:
 
 
 #: What no setting, or only some settings, may be.
-WRONG = ("x", -1, True, [], ["M", "M"], [5, 1])
+WRONG = ("x", True, [], ["M", "M"])
 
 
 def mistakes(content: bytes) -> str:

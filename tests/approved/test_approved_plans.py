@@ -155,10 +155,10 @@ words = "because so"
 spans = [{ output = 1, start = 0, end = 3, severity = "major", category = "Other" }]
 """
 #: What no key, or only some, may be.
-WRONG = ("x", "", -1, 2, 0.5, True, [], {}, ["x", "x"], [5, 1])
+WRONG = ("x", -1, 2, True, [], ["x", "x"], [5, 1])
 
 
-@pytest.mark.parametrize("name", ["own", "esa", "pairwise", "direct-assessment"])
+@pytest.mark.parametrize("name", ["own", "esa"])
 def test_what_is_said_of_a_spoilt_template_is_as_approved(name: str) -> None:
     text = OWN if name == "own" else template_source(name)
     answers: dict[str, list[str]] = {}
@@ -317,7 +317,7 @@ PLANS: tuple[Mapping[str, Any], ...] = (
     {"surplus": 1},
     {"schedule": "adaptive", "stop": "decided", "exclusion": "model"},
 )
-NUMBERS = (-1, 0, 1, 2, 18, 19, 0.5, 0.51, 1.5, 10, 9.9, 24, 24.5, 10**6, 10**6 + 1, 1e300, True, "1", None, [])
+NUMBERS = (-1, 0, 1, 18, 19, 0.5, 0.51, 9.9, 24.5, 10**6 + 1, True, "1", None)
 
 
 def test_plans_are_read_and_refused_as_approved() -> None:
@@ -347,12 +347,12 @@ def test_plans_are_read_and_refused_as_approved() -> None:
             ],
             "over": [is_over(replace(hours, closes=closes), nows[0]) for closes in (None, nows[0], nows[0] + 1)],
             "price": [replace(hours, pay=2.0, fee=fee).price for fee in (0.0, 0.25)],
-            "tests": [[plan.block_tests, plan.early_tests] for plan in tested_plans()],
+            "tests": [[plan.block_tests, plan.early_tests] for plan in plans_tried()],
         },
     )
 
 
-def tested_plans() -> list[CampaignPlan]:
+def plans_tried() -> list[CampaignPlan]:
     usual = CampaignPlan(instances=6, seed=3)
     return [
         usual,
@@ -398,7 +398,7 @@ def item_words(item: Item) -> str:
 def test_items_and_test_questions_are_as_approved(name: str) -> None:
     template, board = open_template(name), wider_board()
     words: dict[str, Any] = {}
-    for k, plan in enumerate(tested_plans()):
+    for k, plan in enumerate(plans_tried()):
         chosen = refused(partial(sample, board, template, plan))
         words[f"sample {k}"] = chosen
         if isinstance(chosen, str):
@@ -409,11 +409,11 @@ def test_items_and_test_questions_are_as_approved(name: str) -> None:
             made = refused(partial(make, board, template, plan, chosen))
             words[f"{what} {k}"] = made if isinstance(made, str) else [item_words(item) for item in made]
     for schedule in ("balanced", "adaptive"):
-        plan = replace(tested_plans()[0], schedule=schedule)
+        plan = replace(plans_tried()[0], schedule=schedule)
         items = refused(partial(plan_items, board, template, plan, board.rows, sample(board, template, plan)))
         words[schedule] = items if isinstance(items, str) else [item_words(item) for item in items]
     one, none = wider_board(1), replace(board, instances=tuple(replace(i, references=()) for i in board.instances))
-    plan = tested_plans()[0]
+    plan = plans_tried()[0]
     words["one generator"] = listed(partial(plan_items, one, template, plan, one.rows, ["i0", "i1"]))
     words["no references"] = [
         refused(partial(sample, none, template, plan)),
@@ -454,7 +454,7 @@ def test_entries_orders_and_choices_are_as_approved() -> None:
     every = frozenset({(0, 1), (0, 2), (1, 2)})
     coming = [Coming(instance=f"i{k // 2}", planned=(0, 2), possible=every) for k in range(7)]
     none = [Coming(instance="i", planned=(0, 1), possible=frozenset())] * 2
-    tested = tested_plans()[1]
+    tested = plans_tried()[1]
     approve(
         "plans/small-things",
         {
@@ -482,7 +482,7 @@ def test_entries_orders_and_choices_are_as_approved() -> None:
             "narrowed": answered(theta, covariance, (0, 2)).round(9).tolist(),
             "tests of a block": [
                 [places_of_tests(plan, "ann", block, is_open=is_open) for block in (0, 1)]
-                for plan in (tested, tested_plans()[0])
+                for plan in (tested, plans_tried()[0])
                 for is_open in (False, True)
             ],
             "next tests": [next_test(tested, "bob", answered, is_open=answered < 20) for answered in range(45)],

@@ -17,7 +17,7 @@ from approving import approve
 from examples_of_results import EFFECT, OVERRATING, RANKING
 from plain_boards import files_below, told
 from rich.console import Console
-from spoilt_files import AWAY, VALUES, places
+from spoilt_files import AWAY, places
 
 from billboards.analyses.overrating import overrating_forest
 from billboards.analyses.rank import correlation_bars, generator_table, metric_table
@@ -179,6 +179,8 @@ def test_a_table_is_shown_as_approved(form: str) -> None:
     show = FORMS[form]
     words = {"plain": show(TABLE), "bare": show(BARE), "ranking": show(generator_table(RANKING))}
     words |= {name: show(arrange(TABLE, options)) for name, options in OPTIONS.items()}
+    if form == "html":
+        words = {name: words[name] for name in ("plain", "bare", "heat", "heat of rows", "no bold", "columns")}
     if form in ("records", "shown"):
         words = {name: words[name] for name in ("plain", "bare", "rows", "columns", "more digits")}
     if form == "latex, wide" or form == "markdown, wide":
@@ -190,7 +192,7 @@ def test_a_table_is_printed_as_approved() -> None:
     words: dict[str, Any] = {}
     tables = {"rich": TABLE, "bare": BARE, "metrics": metric_table(RANKING), "hot": arrange(TABLE, {"bold": "best"})}
     for name, table in tables.items():
-        for width in (30, 60, 90, 130, 400):
+        for width in (30, 90, 400):
             words[f"{name} of {width}"] = printed(table, width)
         words[f"{name}, wide"] = printed(table, 60, wide=True)
         words[f"{name}, in colours"] = printed(table, 100, coloured=True)
@@ -399,7 +401,7 @@ def test_documents_are_as_approved() -> None:
     document = document_of(WHOLE)
     answers: dict[str, list[str]] = {}
     for words, change in places(json.loads(dumps(document))):
-        for value in (*VALUES, 2**63, "b"):
+        for value in ("x", 101.5, None, True, [], AWAY, 2**63):
             changed = change(value)
             said = refused(lambda changed=changed: differing(result_of(Whole, changed)))
             answers.setdefault(str(said), []).append(f"{words} is {'away' if value is AWAY else value}")
