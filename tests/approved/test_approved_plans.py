@@ -398,7 +398,7 @@ def item_words(item: Item) -> str:
 def test_items_and_test_questions_are_as_approved(name: str) -> None:
     template, board = open_template(name), wider_board()
     words: dict[str, Any] = {}
-    for k, plan in enumerate(plans_tried()):
+    for k, plan in enumerate(plans_tried()[1:]):
         chosen = refused(partial(sample, board, template, plan))
         words[f"sample {k}"] = chosen
         if isinstance(chosen, str):
