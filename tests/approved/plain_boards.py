@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from billboards.board import Aggregate, Board, Column, Dimension, Instance, Outputs
+from billboards.board import Aggregate, Board, Dimension, ImportedColumn, Instance, Outputs
 
 
 def board_words(board: Board) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def aggregate_words(aggregate: Aggregate) -> dict[str, Any]:
     return {f.name: getattr(aggregate, f.name) for f in fields(aggregate)}
 
 
-def column_words(column: Column) -> dict[str, Any]:
+def column_words(column: ImportedColumn) -> dict[str, Any]:
     said = {f.name: getattr(column, f.name) for f in fields(column) if f.name not in ("values", "name")}
     values = {
         row: ["nan" if math.isnan(score) else float(score) for score in scores] for row, scores in column.values.items()

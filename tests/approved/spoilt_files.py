@@ -15,7 +15,7 @@ Spoilt = Iterator[tuple[str, bytes | None]]
 CELLS = ("", "x", "-1", "101", "nan", "1,5")
 #: What a value of JSON may be instead; the last stands for its being away.
 AWAY = object()
-VALUES = ("", "x", -1, 101.5, None, True, [], {}, AWAY)
+VALUES: tuple[Any, ...] = ("", "x", -1, 101.5, None, True, [], {}, AWAY)
 #: Deepest place in an object that is spoilt.
 DEEPEST = 6
 #: Endings of files that are no lines of cells.

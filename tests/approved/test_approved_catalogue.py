@@ -151,7 +151,7 @@ judged = 12
 words = "Chinese to English"
 languages = ["zh", "en"]
 """.replace("SHA", "ab" * 32)
-WRONG = ("", -1, True, [], ["x", "x"], "../x", "http://u:p@h/x")
+WRONG: tuple[Any, ...] = ("", -1, True, [], ["x", "x"], "../x", "http://u:p@h/x")
 
 
 def test_entries_are_read_and_refused_as_approved(tmp_path: Path) -> None:

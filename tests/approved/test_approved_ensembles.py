@@ -202,7 +202,7 @@ def test_parts_of_ensembles_compute_as_approved() -> None:
             "whole": [rounded(whole.mean), bool((whole.fill(judged.table) == judged.table).all())],
             "filling read": refused(lambda: rounded(read_filling(filling.document(), 10).mean)),
             "filling refused": [
-                refused(lambda one=one: read_filling(one, 10))
+                refused(lambda one=one: read_filling(one, 10))  # type: ignore[misc]
                 for one in (
                     {},
                     {"mean": "x", "covariance": []},
@@ -272,7 +272,7 @@ def test_a_selector_chooses_as_approved(name: str) -> None:
         ),
         "equal scores": candidates(scores=np.ones((2, 4, 8)), metrics=("a", "b")),
     }
-    words = {case: refused(lambda given=given: rounded(chosen(given))) for case, given in cases.items()}
+    words = {case: refused(lambda given=given: rounded(chosen(given))) for case, given in cases.items()}  # type: ignore[misc]
     approve(f"selectors/{name}", {"summary": chosen.summary, "worth": words})
 
 
@@ -283,5 +283,5 @@ def test_what_a_selector_may_not_say_is_refused_as_approved() -> None:
         return np.full(candidates.seed, -1.0 if candidates.seed == 8 else np.inf)
 
     own = selector("named")(my_own.function)
-    answers = [refused(lambda seed=seed: rounded(own(candidates(seed=seed)))) for seed in (3, 8, 9)]
+    answers = [refused(lambda seed=seed: rounded(own(candidates(seed=seed)))) for seed in (3, 8, 9)]  # type: ignore[misc]
     approve("selectors/refused", {"names": [my_own.name, own.name, own.summary], "said": answers})

@@ -219,7 +219,7 @@ def test_what_is_said_of_spoilt_settings_is_as_approved(folder: Path) -> None:
 
 
 #: What no setting, or only some settings, may be.
-WRONG = ("x", True, [], ["M", "M"])
+WRONG: tuple[Any, ...] = ("x", True, [], ["M", "M"])
 
 
 def mistakes(content: bytes) -> str:

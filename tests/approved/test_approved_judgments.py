@@ -126,7 +126,8 @@ def pairs() -> Board:
     """A board whose people compared outputs."""
     board = document_board()
     columns = JudgmentColumns(())
-    for k, said in enumerate(({"prefers": "word"}, {"prefers": []}, {"order": [["word"], ["plain"]]})):
+    ways: tuple[dict[str, Any], ...] = ({"prefers": "word"}, {"prefers": []}, {"order": [["word"], ["plain"]]})
+    for k, said in enumerate(ways):
         columns.add(
             k, 0, {}, annotator="ann", campaign="pairs", details={"others": (1,), "dimension": "better", **said}
         )
@@ -193,7 +194,7 @@ def test_scores_are_added_as_approved(tmp_path: Path) -> None:
         "lines of BLEU": lambda: added("lines.jsonl", metric="BLEU", replaced=True),
         "lines of N": lambda: added("lines.jsonl", metric="BLEU", generator="N"),
         "a name with a tab": lambda: added("lines.jsonl", metric="a\tb"),
-        **{name: lambda name=name: added(name, NewColumn()) for name in SCORES if name not in ("long.csv", "wide.tsv")},
+        **{name: lambda name=name: added(name, NewColumn()) for name in SCORES if name not in ("long.csv", "wide.tsv")},  # type: ignore[misc]
         "nowhere": lambda: added("nowhere.csv"),
         "in memory": lambda: plan_added(plain_board(), {}),
         "needs": lambda: [read_needs(text) for text in ("nothing", "input", "references, input")],

@@ -155,7 +155,7 @@ words = "because so"
 spans = [{ output = 1, start = 0, end = 3, severity = "major", category = "Other" }]
 """
 #: What no key, or only some, may be.
-WRONG = ("x", -1, 2, True, [], ["x", "x"], [5, 1])
+WRONG: tuple[Any, ...] = ("x", -1, 2, True, [], ["x", "x"], [5, 1])
 
 
 @pytest.mark.parametrize("name", ["own", "esa"])

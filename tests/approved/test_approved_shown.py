@@ -217,7 +217,7 @@ def printed(table: Table, width: int, *, wide: bool = False, coloured: bool = Fa
 
 
 def test_wrong_choices_are_refused_as_approved() -> None:
-    words = {name: refused(lambda options=options: arrange(TABLE, options).title) for name, options in WRONG.items()}
+    words = {name: refused(lambda options=options: arrange(TABLE, options).title) for name, options in WRONG.items()}  # type: ignore[misc]
     approve("shown/wrong", words)
 
 
@@ -318,7 +318,7 @@ def without_versions(value: Any) -> Any:
 
 
 def test_charts_are_as_approved(tmp_path: Path) -> None:
-    words = {}
+    words: dict[str, Any] = {}
     for name, chart in charts().items():
         led = living(chart, lead=lambda point: f"/to/{point['name']}" if "name" in point else None)
         saved = [save_chart(chart, tmp_path / f"{name}{ending}") for ending in (".csv", ".dat", ".CSV")]
@@ -403,9 +403,15 @@ def test_documents_are_as_approved() -> None:
     for words, change in places(json.loads(dumps(document))):
         for value in ("x", 101.5, None, True, [], AWAY, 2**63):
             changed = change(value)
-            said = refused(lambda changed=changed: differing(result_of(Whole, changed)))
+            said = refused(lambda changed=changed: differing(result_of(Whole, changed)))  # type: ignore[misc]
             answers.setdefault(str(said), []).append(f"{words} is {'away' if value is AWAY else value}")
-    odd = (None, [], {"schema": 2, "kind": "whole"}, {"schema": 1, "kind": "other"}, {**document, "surplus": 1})
+    odd: tuple[Any, ...] = (
+        None,
+        [],
+        {"schema": 2, "kind": "whole"},
+        {"schema": 1, "kind": "other"},
+        {**document, "surplus": 1},
+    )
     approve(
         "shown/documents",
         {
@@ -415,7 +421,7 @@ def test_documents_are_as_approved() -> None:
             "table": document_of(replace(TABLE, rows=ROWS[:2])),
             "kinds": [kind_of(WHOLE), kind_of(WHOLE, "said"), kind_of(RANKING)],
             "taken": refused(lambda: document_of(Kindred())),
-            "odd": [refused(lambda value=value: differing(result_of(Whole, value))) for value in odd],
+            "odd": [refused(lambda value=value: differing(result_of(Whole, value))) for value in odd],  # type: ignore[misc]
             "spoilt": answers,
             "plain": plain({"a": (1, 2.5, math.nan), 3: [None, {"b": {"c": True}}]}),
             "model": sorted(document_model(Whole).model_fields),
