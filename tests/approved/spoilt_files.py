@@ -41,12 +41,12 @@ def spoilt(path: Path) -> Spoilt:
 def _whole(raw: bytes) -> Spoilt:
     lines = raw.splitlines(keepends=True)
     yield "gone", None
-    yield "empty", b""
     yield "cut", raw[:-5]
+    yield "last line twice", raw + lines[-1]
+    yield "empty", b""
     yield "without the last line end", raw.removesuffix(b"\n")
     yield "not UTF-8", raw[: len(raw) // 2] + b"\xff" + raw[len(raw) // 2 :]
     yield "last line gone", b"".join(lines[:-1])
-    yield "last line twice", raw + lines[-1]
     yield "a line of nothing", b"".join([*lines[:1], b"\n", *lines[1:]])
 
 

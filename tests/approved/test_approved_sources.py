@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from approving import approve, changes, comparable
 from importer_sources import MAKERS
+from pascal_clone import pascal_clone
 from plain_boards import board_words, files_below, told
+from public_sets import write_json
 from richer_sources import RICHER
 from spoilt_files import outcomes
 
@@ -20,6 +24,7 @@ from billboards.board.judgment_sources import Imported
 from billboards.board.writing import write_board
 from billboards.errors import BillboardsError
 from billboards.importers import IMPORTERS
+from billboards.importers.mtme import export_board
 
 #: By the name of a source its importer and how it is made.
 SOURCES = {**{name: (name, make) for name, make in MAKERS.items() if name in IMPORTERS.own}, **RICHER}
@@ -250,3 +255,80 @@ def refusal(name: str, source: Path | None, options: Mapping[str, Any]) -> str:
         return repr(IMPORTERS.load(name)(source, **options).board)
     except BillboardsError as error:
         return told(error)
+
+
+def pairs_in_lists(path: Path, **changed: Any) -> Path:
+    value = {"reference": [["A dog."]] * 4, "candidate": ["dog", "dog", "dog", "cat"], "score": [1, 0, 1, 0]}
+    return write_json(path, {**value, **changed})
+
+
+def test_pairs_of_captions_are_read_and_refused_as_approved(tmp_path: Path) -> None:
+    results = np.zeros((1, 5), [("result", "O")])
+    for k in range(5):
+        results[0, k] = (np.array([[1, 2]]),)
+    changes: Mapping[str, Mapping[str, Any]] = {
+        "fewer categories": {"category": np.ones((1, 3))},
+        "another category": {"category": np.array([[1, 2, 3, 4, 9]])},
+        "other systems": {"new_data": np.full((5, 2), 8)},
+        "half systems": {"new_data": np.full((5, 2), 1.5)},
+        "no end": {"category": np.full((1, 5), np.inf)},
+        "a text": {"new_input": "text"},
+        "numbers": {"result": np.array([[1, 2]])},
+        "votes for a third": {"result": results},
+        "one category": {"category": np.ones((1, 5))},
+        "votes as whole numbers": {"new_data": np.full((5, 2), 6, np.int16)},
+    }
+    words: dict[str, Any] = {}
+    for name, changed in changes.items():
+        words[name] = read_or_refused(pascal_clone(tmp_path / name.replace(" ", "-"), **changed))
+    clone = pascal_clone(tmp_path / "cut")
+    for name, length in (("cut in its head", 100), ("cut behind it", 200)):
+        raw = (clone / "data" / "pair_pascal.mat").read_bytes()
+        (clone / "data" / "pair_pascal.mat").write_bytes(raw[:length])
+        words[name] = read_or_refused(clone)[:1]
+        (clone / "data" / "pair_pascal.mat").write_bytes(raw)
+    (clone / "data" / "pascal50S.mat").write_bytes(b"MATLAB 7.3 MAT-file" + b" " * 200)
+    words["another version"] = read_or_refused(clone)
+    lists: Mapping[str, Mapping[str, Any]] = {
+        "repeated": {},
+        "odd": {"score": [1, 0, 1]},
+        "none": {"reference": [], "candidate": [], "score": []},
+        "a text for a score": {"score": [1, 0, 1, "x"]},
+        "references": {"reference": ["A dog."] * 4},
+        "candidates": {"candidate": ["dog", None, "dog", "cat"]},
+        "no list": {"score": 1},
+    }
+    for name, changed in lists.items():
+        words[f"lists: {name}"] = read_or_refused(pairs_in_lists(tmp_path / f"{name}.json", **changed))
+    approve("asked-sources/pairs-of-captions", words, folder=tmp_path)
+
+
+def read_or_refused(source: Path) -> list[str]:
+    try:
+        imported = IMPORTERS.load("pascal-50s")(source)
+        return [repr(imported.board), *imported.notes]
+    except BillboardsError as error:
+        return [told(error)]
+
+
+def test_a_test_set_is_written_again_as_approved(tmp_path: Path) -> None:
+    made = RICHER["mtme with marked errors"][1](tmp_path / "source")
+    board = made.load("mtme").board
+    columns = tuple(column for column in board.imported if column.references or not column.needs_references)
+    rows = tuple(row for row in board.rows if not row.name.startswith("Human"))
+    named = replace(board, rows=rows, imported=columns)
+    words: dict[str, Any] = {}
+    for name, target, asked in (
+        ("first", "out", {}),
+        ("again", "out", {}),
+        ("in its place", "out", {"replace": True}),
+        ("in another's place", "source", {"replace": True}),
+        ("another pair", "other", {"language_pair": "en-de_AT"}),
+    ):
+        try:
+            export_board(named, tmp_path / target, **asked)
+            words[name] = sorted(files_below(tmp_path / target))
+        except BillboardsError as error:
+            words[name] = told(error)
+    written = files_below(tmp_path / "out") if (tmp_path / "out").is_dir() else {}
+    approve("asked-sources/mtme-written", {"answers": words, "files": written}, folder=tmp_path)
