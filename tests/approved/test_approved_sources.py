@@ -31,7 +31,18 @@ SOURCES = {**{name: (name, make) for name, make in MAKERS.items() if name in IMP
 #: Ways of which nothing right is said yet, by importer.
 LEFT: Mapping[str, tuple[str, ...]] = {"helm": ("0.stats is",), "lm-eval": ("metrics.0 is", "resps.0.0 is")}
 #: Sources that are read as another one is.
-ALIKE = ("sfhot", "sfres", "sfhot pickled", "bagel pickled", "rank19 pickled", "newsroom pickled")
+ALIKE = (
+    "sfhot",
+    "sfres",
+    "flickr8k by experts",
+    "flickr8k by the crowd",
+    "esa of one campaign",
+    "helm of a split",
+    "multi-summeval in German",
+    "psqm of a file",
+    "webnlg-2020 with a corpus",
+    *(source for source in RICHER if source.endswith("pickled")),
+)
 #: Most ways in which a file is spoilt.
 MOST = 27
 #: Most differences of a board that are kept, and most characters of them.
