@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import pytest
 from annotated_types import Ge, Le
 
@@ -106,3 +107,17 @@ def test_values_of_python_are_checked_alike() -> None:
         assert str(refused.value) == message
     with pytest.raises(UnknownName, match="no option of study named 'colums'; did you mean columns"):
         check_options("study", options, {"must": "x", "colums": []})
+
+
+def test_a_number_in_python_is_no_text() -> None:
+    (digits,) = options_of(counted)
+    assert digits.check(3) == 3
+    assert digits.check(np.int64(3)) == 3
+    wrong: tuple[Any, ...] = ("two", [2], {})
+    for value in wrong:
+        with pytest.raises(InvalidInput, match="digits must be a whole number; found"):
+            digits.check(value)
+
+
+def counted(view: object, digits: Annotated[int, Ge(0), "decimals"] = 2) -> None:
+    """Something with decimals."""

@@ -15,6 +15,7 @@ import inspect
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -90,8 +91,7 @@ class Option:
         if self.type in (int, float):
             number = signed_number(text) if self.type is int else decimal_number(text)
             if number is None:
-                kind = "a whole number" if self.type is int else "a number"
-                raise InvalidInput(f"{self.outer} must be {kind}; found {shown(text)}")
+                raise self._no_number(text)
             return self._within_limits(number)
         if self.type is Path:
             return Path(text)
@@ -116,6 +116,8 @@ class Option:
             raise InvalidInput(self._no_choice(value))
         if self.type is Path and isinstance(value, str):
             return Path(value)
+        if self.type in (int, float) and not isinstance(value, Real):
+            raise self._no_number(value)
         return self._within_limits(value)
 
     def _chosen(self, text: str) -> Any:
@@ -126,6 +128,10 @@ class Option:
 
     def _no_choice(self, value: Any) -> str:
         return f"{self.outer} must be one of {', '.join(map(str, self.choices))}; found {shown(value)}"
+
+    def _no_number(self, value: object) -> InvalidInput:
+        kind = "a whole number" if self.type is int else "a number"
+        return InvalidInput(f"{self.outer} must be {kind}; found {shown(value)}")
 
     def _on_or_off(self, text: str) -> bool:
         if text.lower() not in (*_YES, *_NO):

@@ -11,6 +11,7 @@ import pytest
 from billboards.board import Aggregate, Dimension
 from billboards.board.folder import open_board
 from billboards.board.settings import read_settings
+from billboards.board.trust import TrustRules
 from billboards.board.writing import write_board
 from billboards.errors import InvalidBoard, InvalidInput
 from billboards.reading import Problems
@@ -58,6 +59,8 @@ def test_comparisons_survive_being_written_and_opened(folder: Folder, tmp_path: 
         ('"generators": ["M", "H"], "order": ["M", "H"], "prefers": "M"', "say the same thing; write one of them"),
         ('"generators": ["M", "H"], "prefers": "M", "dimension": "level"', "not declared under [dimensions]"),
         ('"generators": ["M", "H"], "prefers": "M", "dimension": "x"', "not declared under [dimensions]"),
+        ('"generators": ["M", "H"], "prefers": "M", "dimension": ["x"]', '"dimension" must be'),
+        ('"generators": ["M", "H"], "prefers": "M", "dimension": {}', '"dimension" must be'),
         ('"generator": "M", "values": {"level": 1}, "dimension": "better"', "for judgments that compare outputs"),
         ('"generator": "M", "values": {"better": 1}', "'better' is judged by preference"),
         ('"generator": "M", "values": {"right": 1}', "'right' is read off the levels of 'level'"),
@@ -104,6 +107,13 @@ def test_a_board_in_memory_is_held_to_the_same_rules(folder: Folder, tmp_path: P
     odd = {"better": board.dimensions["better"], "right": Dimension("right", levels_of="absent", at_least=1.0)}
     with pytest.raises(InvalidInput, match="must name a declared rating; found 'absent'"):
         write_board(replace(board, dimensions=odd), tmp_path / "a")
+    for change, said in (
+        ({"before": "none"}, "before names 'none', which is no aggregate and no dimension"),
+        ({"anonymous": ("M", "M")}, "anonymous"),
+        ({"trust": TrustRules(admits=("M",), barred={"M": "copied"})}, "both admits and bars 'M'"),
+    ):
+        with pytest.raises(InvalidInput, match=f"board 'b' can't be written: .*{said}"):
+            write_board(replace(board, name="b", **change), tmp_path / "c")
     mixed = {"x": Aggregate("x", ("better", "level"))}
     with pytest.raises(InvalidInput, match="aggregate 'x' mixes ratings and preferences"):
         write_board(replace(board, aggregates=mixed), tmp_path / "b")

@@ -97,3 +97,40 @@ def test_generators_of_such_a_board_can_be_submitted_to_another(tmp_path: Path) 
     folder = write_board(make_lm_eval(tmp_path / "in").load("lm-eval").board, tmp_path / "board")
     line = json.loads((folder / "generators" / "good.jsonl").read_text().splitlines()[0])
     assert "Paris" in line.values()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"metrics": [["exact_match"], {}]}, None),
+        ({"filtered_resps": [[]], "resps": [[[]], [[]]]}, '"filtered_resps" or "resps" must hold a text'),
+        ({"filtered_resps": None, "resps": [[["-1"]], [[]]]}, '"filtered_resps" or "resps" must hold a text'),
+    ],
+)
+def test_lists_of_another_shape_are_no_scores_and_no_texts(
+    changes: dict[str, object], said: str | None, tmp_path: Path
+) -> None:
+    item = {"doc_id": 0, "target": "Paris", "resps": [["Paris"]], "filtered_resps": ["Paris"], "exact_match": 1.0}
+    path = write_json_lines(tmp_path / "model" / "samples_facts_2026-01-01T10-00-00.jsonl", [{**item, **changes}])
+    load = IMPORTERS.load("lm-eval")
+    if said is None:
+        assert load(path).board.imported == ()
+    else:
+        with pytest.raises(InvalidInput, match=said):
+            load(path)
+
+
+def test_statistics_that_are_no_list_are_none(tmp_path: Path) -> None:
+    made = MAKERS["helm"](tmp_path)
+    for path in tmp_path.rglob("per_instance_stats.json"):
+        entries = json.loads(path.read_text())
+        path.write_text(json.dumps([{**entry, "stats": 3} for entry in entries]))
+    assert made.load("helm").board.imported == ()
+
+
+def test_a_score_in_a_column_that_no_row_has_is_refused(tmp_path: Path) -> None:
+    path = write_json_lines(tmp_path / "set.jsonl", [{"text": "a", "right": 1}, {"text": "b"}])
+    load = IMPORTERS.load("hf-dataset")
+    assert load(path, output=("good=text",), score=("good:match=right",)).board.imported[0].name == "match"
+    with pytest.raises(InvalidInput, match="--score names 'rihgt', a column that no row has"):
+        load(path, output=("good=text",), score=("good:match=rihgt",))

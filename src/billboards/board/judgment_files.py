@@ -314,13 +314,15 @@ def comparison_mistake(
             return f'"order" must hold every output judged exactly once; found {shown(details["order"])}'
         if "prefers" in details:
             return '"order" and "prefers" say the same thing; write one of them'
-    if "dimension" not in details:
+    named = details.get("dimension")
+    # What is no text is a mistake of its own.
+    if not isinstance(named, str):
         return None
     if not compares or len(names) < 2:
         return '"dimension" is for judgments that compare outputs; values name their dimensions themselves'
-    dimension = None if dimensions is None else dimensions.get(details["dimension"])
+    dimension = None if dimensions is None else dimensions.get(named)
     if dimensions is not None and (dimension is None or dimension.kind != "preference"):
-        return f'"dimension" {shown(details["dimension"])} is not declared under [dimensions] in {FILE} as a preference'
+        return f'"dimension" {shown(named)} is not declared under [dimensions] in {FILE} as a preference'
     return None
 
 

@@ -38,10 +38,17 @@ from billboards.board.names import (
     name_mistake,
 )
 from billboards.board.scores import ImportedColumn, natural
-from billboards.board.settings import FILE, SCHEMA, dimension_mistake, levels_mistakes, standardise_mistake
+from billboards.board.settings import (
+    FILE,
+    SCHEMA,
+    dimension_mistake,
+    levels_mistakes,
+    read_settings,
+    standardise_mistake,
+)
 from billboards.board.trust import TrustRules
 from billboards.errors import InvalidInput, StoreFailed
-from billboards.reading import shown, toml_document
+from billboards.reading import Problems, shown, toml_document
 
 IGNORED = "# scores computed here; they can be computed again\n.billboards/\n"
 #: What a board is made of; anything else in its folder is the user's and survives when the board is replaced.
@@ -60,8 +67,10 @@ def write_board(board: Board, target: str | Path, *, replace: bool = False, in_o
     the board's own order: sums over them are then the same to the last bit.
     """
     refuse_unwritable(board)
+    settings = _toml(_document(board, in_order=in_order))
+    _refuse_unreadable(board, settings)
     with new_folder(Path(target), replace=replace) as root:
-        write_text(root / FILE, _toml(_document(board, in_order=in_order)))
+        write_text(root / FILE, settings)
         write_text(root / ".gitignore", IGNORED)
         write_lines(root / INSTANCES, map(_instance_line, board.instances))
         _write_rows(board, root)
@@ -388,6 +397,15 @@ def refuse_unwritable(board: Board) -> None:
     mistakes = list(islice(_mistakes(board), _NAMED))
     if mistakes:
         raise InvalidInput(f"board {shown(board.name)} can't be written: {'; '.join(mistakes)}")
+
+
+def _refuse_unreadable(board: Board, settings: str) -> None:
+    """Raise where settings could not be read back, as a yardstick or a rule that names what is not there."""
+    problems = Problems()
+    read_settings(settings, problems)
+    if problems.errors:
+        mistakes = "; ".join(problem.message for problem in problems.errors[:_NAMED])
+        raise InvalidInput(f"board {shown(board.name)} can't be written: {mistakes}")
 
 
 def _mistakes(board: Board) -> Iterator[str]:

@@ -81,7 +81,8 @@ def _scores(path: Path, samples: Samples) -> Iterator[tuple[str, dict[str, float
         if not isinstance(entry, dict) or entry.get("train_trial_index", 0) != 0:
             continue
         scores = {}
-        for stat in entry.get("stats") or ():
+        stats = entry.get("stats")
+        for stat in stats if isinstance(stats, list) else ():
             called = stat.get("name") if isinstance(stat, dict) else None
             if isinstance(called, dict) and "perturbation" not in called and is_number(stat.get("mean")):
                 scores[str(called.get("name"))] = float(stat["mean"])

@@ -42,10 +42,11 @@ def hf_dataset(
         raise InvalidInput(f"{source}: no file's name begins with {split!r}; say another --split")
     outputs = dict(_named(each) for each in output)
     scores = [_score(each, outputs) for each in score]
-    samples, number = Samples(), 0
+    samples, number, unseen = Samples(), 0, {column for *_, column in scores}
     for path in files:
         for line, row in _rows(path, samples):
             number += 1
+            unseen -= row.keys()
             key = str(number) if id is None else _text(row, id, str(path), line, samples) or str(number)
             texts = [text for column in references for text in _texts(row, column, str(path), line, samples)]
             given = _text(row, input, str(path), line, samples) if input is not None else None
@@ -58,6 +59,8 @@ def hf_dataset(
                     scores={m: float(row[c]) for g, m, c in scores if g == generator and _is_score(row.get(c))},
                 )
                 samples.add(generator, sample, str(path), line)
+    if unseen and number:
+        raise InvalidInput(f"{source}: --score names {shown(min(unseen))}, a column that no row has")
     usual = source.stem.lower() if source.is_file() else source.name.lower()
     return samples.board(source, name, usual, CARD)
 

@@ -63,7 +63,7 @@ def _read(path: Path, wanted: str | None, samples: Samples) -> None:
             continue
         target = plain_text(item.get("target"))
         names = item.get("metrics")
-        scores = numeric({m: item.get(m) for m in names} if isinstance(names, list) else {})
+        scores = numeric({m: item.get(m) for m in names if isinstance(m, str)} if isinstance(names, list) else {})
         samples.add(
             model,
             Sample(
@@ -87,10 +87,10 @@ def _output(item: Mapping[str, Any]) -> str | None:
         if isinstance(value, str):
             return value
         if isinstance(value, list) and value and all(isinstance(each, list) and each for each in value):
-            likely = [each[0] if not isinstance(each[0], list) else each[0][0] for each in value]
             try:
-                return str(max(range(len(likely)), key=lambda k: float(likely[k])))
-            except (TypeError, ValueError):
+                likely = [float(each[0][0] if isinstance(each[0], list) else each[0]) for each in value]
+                return str(max(range(len(likely)), key=likely.__getitem__))
+            except (IndexError, TypeError, ValueError):
                 return None
         if isinstance(value, list) and value and isinstance(value[0], str):
             return str(value[0])
