@@ -29,15 +29,59 @@ START = 2_000_000_000.0
 _SKIPPED = {"script", "style", "svg", "template", "noscript"}
 _UNSAID = {"class", "style", "width", "height", "rel", "method", "enctype", "autocomplete", "scope", "csrf"}
 _BLOCKS = set(
-    "p div li ul ol dl dt dd tr table thead tbody caption h1 h2 h3 h4 section nav header footer main form fieldset legend"
-    " details summary option select textarea pre br hr article aside figure".split()
+    [
+        "p",
+        "div",
+        "li",
+        "ul",
+        "ol",
+        "dl",
+        "dt",
+        "dd",
+        "tr",
+        "table",
+        "thead",
+        "tbody",
+        "caption",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "section",
+        "nav",
+        "header",
+        "footer",
+        "main",
+        "form",
+        "fieldset",
+        "legend",
+        "details",
+        "summary",
+        "option",
+        "select",
+        "textarea",
+        "pre",
+        "br",
+        "hr",
+        "article",
+        "aside",
+        "figure",
+    ]
 )
 _ID = re.compile(r"(?<![a-z0-9])(?=[a-z2-7]*[2-7])[a-z2-7]{26}(?![a-z0-9])")
 _DAY = re.compile(r"(20[3-9]\d)-(\d\d)-(\d\d)")
 _NUMBER = re.compile(r"(?<![\w.])(1[6-9]\d{8}|2\d{9})(\.\d+)?(?![\w.])")
 _VERSION = re.compile(r"billboards \d+\.\d+\.\d+\S*(?<![.,])")
 #: Headers that tell something to who asks.
-HEADERS = ("location", "content-type", "content-disposition", "cache-control", "link", "www-authenticate", "retry-after")
+HEADERS = (
+    "location",
+    "content-type",
+    "content-disposition",
+    "cache-control",
+    "link",
+    "www-authenticate",
+    "retry-after",
+)
 
 
 @dataclass
@@ -139,7 +183,9 @@ class Diary:
         told: dict[str, Any] = {"status": answer.status_code}
         told |= {header: answer.headers[header] for header in HEADERS if header in answer.headers}
         if cookies := answer.headers.get_list("set-cookie"):
-            told["set-cookie"] = [re.sub(r"expires=[^;]*", "expires", cookie, flags=re.IGNORECASE) for cookie in cookies]
+            told["set-cookie"] = [
+                re.sub(r"expires=[^;]*", "expires", cookie, flags=re.IGNORECASE) for cookie in cookies
+            ]
         kind = told.pop("content-type", "").partition(";")[0]
         if kind == "text/html":
             told["page"] = self._page(shortened(page_lines(answer.text, whole=whole)))
@@ -153,15 +199,13 @@ class Diary:
     def _page(self, lines: list[str]) -> Any:
         """A page, or what differs from the page before it that is most like it."""
         lines = self.plain(lines)
-        best = max(self._pages[::-1], key=lambda other: _likeness(other, lines), default=[])
+        best = max(self._pages[:-20:-1], key=lambda other: _likeness(other, lines), default=[])
         self._pages.append(lines)
-        if _likeness(best, lines) < 0.6:
-            return lines
         changed = []
         for kind, a, b, c, d in SequenceMatcher(None, best, lines, autojunk=False).get_opcodes():
             if kind != "equal":
                 changed += [f"- {line}" for line in best[a:b]] + [f"+ {line}" for line in lines[c:d]]
-        return {f"like page {self._pages.index(best) + 1}": changed}
+        return {f"like page {self._pages.index(best) + 1}": changed} if len(changed) < 0.6 * len(lines) else lines
 
     def plain(self, value: Any) -> Any:
         """A value with numbered ids and times from the first second on."""

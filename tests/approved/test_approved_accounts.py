@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from approving import approve
-from fastapi.testclient import TestClient
 from mail_boxes import Letters, mail_server
-from people_diaries import Clock, Diary, no_chance
+from people_diaries import no_chance
+from people_gates import Gate, make_gate, problems
 from small_sites import make_board
 
-from billboards.board.writing import write_board
-from billboards.errors import BillboardsError
 from billboards.site.accounts import access, invitations, link_records, messages, oidc, permissions, records, sign_up
-from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.pages import browser_words, number_in
 from billboards.site.admin.mail_kinds import KINDS, kind_of
 from billboards.site.admin.notices import send_due
-from billboards.site.site import Site, open_site
-from billboards.site.web.app import create_app
 
 __all__ = ["no_chance"]
 pytestmark = pytest.mark.usefixtures("no_chance")
@@ -34,89 +28,21 @@ Quay,cat@example.org,Cat,annotator
 """
 
 
-@dataclass
-class Gate:
-    """A site, its letters, and a diary of what is done there."""
-
-    site: Site
-    box: Letters
-    clock: Clock
-    diary: Diary = field(default_factory=Diary)
-    tokens: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.app = create_app(self.site)
-        self.tokens["owner"] = access.new_owner_token(self.site, "owner")
-        owner = access.viewer_of_token(self.site, self.tokens["owner"])
-        assert owner is not None
-        self.owner = owner
-
-    def browser(self, agent: str = "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0") -> TestClient:
-        return TestClient(
-            self.app,
-            "http://localhost",
-            raise_server_exceptions=False,
-            follow_redirects=False,
-            headers={"user-agent": agent},
-        )
-
-    def person(self, name: str, role: records.Role = "submitter", **said: Any) -> Viewer:
-        made = access.add_account(self.site, self.owner, name, role, **{"email": f"{name}@example.org", **said})
-        self.tokens[name] = access.add_token(self.site, self.owner, "test", account_id=made.id)[1]
-        return Viewer(made)
-
-    def ask(self, name: str, asker: str | None, method: str, path: str, **sent: Any) -> Any:
-        """What somebody with a token is answered, written down."""
-        headers = {"accept": "text/html"} | dict(sent.pop("headers", {}))
-        if asker is not None:
-            headers["authorization"] = f"Bearer {self.tokens[asker]}"
-        return self.diary.hear(name, self.browser().request(method, path, headers=headers, **sent))
-
-    def link(self, email: str) -> str:
-        """The path of the link in the last letter to an address."""
-        while send_due(self.site):
-            pass
-        return self.box.link(email)
-
-    def finish(self, name: str) -> None:
-        """Keep everything, and what the database holds in the end."""
-        while send_due(self.site):
-            pass
-        self.diary.letters("letters", self.box)
-        self.diary.rows("rows", self.site, (*ROWS, "audit", "deliveries"))
-        approve(f"people/{name}", self.diary.entries)
-
-
 @pytest.fixture
 def box() -> Iterator[Letters]:
     with mail_server() as server:
         yield server
 
 
-def make_gate(home: Path, box: Letters, accounts_table: str, more: str = "") -> Gate:
+def mailing_gate(home: Path, box: Letters, accounts_table: str) -> Gate:
     """A site with two boards and a mail server."""
-    data = home / "data"
-    for name in ("ferry", "pier"):
-        board = make_board(3, 2, metrics=("length",))
-        write_board(board, data / "boards" / name)
-        (data / "boards" / name / "board.toml").write_text(
-            (data / "boards" / name / "board.toml").read_text().replace('name = "ferry"', f'name = "{name}"')
-        )
-    (data / "site.toml").write_text(box.settings(more=f"[accounts]\n{accounts_table}\n{more}"))
-    clock = Clock()
-    return Gate(open_site(data, login_required=True, clock=clock), box, clock)
-
-
-def problems(act: Any) -> str:
-    """Why something is refused, with the kind of refusal; what came of it where nothing was."""
-    try:
-        return f"done: {act()!r}"
-    except BillboardsError as error:
-        return f"{type(error).__name__}: {error}"
+    ferry = make_board(3, 2, metrics=("length",))
+    settings = box.settings(more=f"[accounts]\n{accounts_table}\n")
+    return make_gate(home, ferry, replace(ferry, name="pier"), settings=settings, box=box)
 
 
 def test_coming_in_on_an_open_site_says_what_was_approved(tmp_path: Path, box: Letters) -> None:
-    gate = make_gate(tmp_path, box, 'sign_up = "open"\ndomains = ["example.org"]')
+    gate = mailing_gate(tmp_path, box, 'sign_up = "open"\ndomains = ["example.org"]')
     diary, browser = gate.diary, gate.browser()
     for name, path in {
         "log-in": "/login?next=/boards/ferry",
@@ -170,15 +96,20 @@ def test_coming_in_on_an_open_site_says_what_was_approved(tmp_path: Path, box: L
         answer = browser.post("/login/link", data={"email": f"a{k}@example.org"})
         if answer.status_code != 200 or k in (21, 30):
             diary.hear(f"link {k} from here", answer)
-    gate.finish("open")
+    gate.finish("open", (*ROWS, "audit", "deliveries"))
 
 
 def test_asking_for_access_and_being_answered_says_what_was_approved(tmp_path: Path, box: Letters) -> None:
-    gate = make_gate(tmp_path, box, 'sign_up = "request"')
+    gate = mailing_gate(tmp_path, box, 'sign_up = "request"')
     diary = gate.diary
     gate.person("chief", "owner")
     diary.hear("sign-up", gate.browser().get("/sign-up"))
-    for name, words in {"ann": "We have a ferry timetable.", "bob": "", "cat": "x" * 2001, "dan": "two\r\nlines"}.items():
+    for name, words in {
+        "ann": "We have a ferry timetable.",
+        "bob": "",
+        "cat": "x" * 2001,
+        "dan": "two\r\nlines",
+    }.items():
         gate.browser().post("/login/link", data={"email": f"{name}@example.org"})
         path = gate.link(f"{name}@example.org")
         if name == "ann":
@@ -205,17 +136,19 @@ def test_asking_for_access_and_being_answered_says_what_was_approved(tmp_path: P
     gate.ask("declines nobody", "owner", "POST", "/api/v1/access-requests/77/decline", json={"reason": "x"})
     gate.ask("decided", "owner", "GET", "/people")
     gate.ask("a page beyond", "owner", "GET", "/api/v1/access-requests?limit=1")
-    gate.finish("requests")
+    gate.finish("requests", (*ROWS, "audit", "deliveries"))
 
 
 def test_invitations_and_teams_say_what_was_approved(tmp_path: Path, box: Letters) -> None:
-    gate = make_gate(tmp_path, box, 'sign_up = "closed"')
+    gate = mailing_gate(tmp_path, box, 'sign_up = "closed"')
     diary = gate.diary
     gate.person("ben", "annotator", team="Old")
     gate.person("lia", team="Pier")
     wrong = (
         "team;email;role;name\nPier;ann@example.org;king;\nPier;nobody\n;bob@example.org\n"
-        "Pier;cat@example.org;;lia\n\nPier;cat@example.org\nPier;d@example.org;lead;x/y;more\n" + "x" * 101 + ";e@example.org\n"
+        "Pier;cat@example.org;;lia\n\nPier;cat@example.org\nPier;d@example.org;lead;x/y;more\n"
+        + "x" * 101
+        + ";e@example.org\n"
     )
     tables = {
         "nothing": "",
@@ -230,10 +163,18 @@ def test_invitations_and_teams_say_what_was_approved(tmp_path: Path, box: Letter
     }
     for name, table in tables.items():
         gate.ask(f"preview of {name}", "owner", "POST", "/people/invite", data={"table": table, "do": "preview"})
-        gate.ask(f"API's preview of {name}", "owner", "POST", "/api/v1/invitations/preview", json={"table": table[:3000]})
+        gate.ask(
+            f"API's preview of {name}", "owner", "POST", "/api/v1/invitations/preview", json={"table": table[:3000]}
+        )
     gate.ask("mistakes sent", "owner", "POST", "/people/invite", data={"table": wrong, "do": "send"})
     gate.ask("mistakes sent by a program", "owner", "POST", "/api/v1/invitations", json={"table": wrong})
-    gate.ask("latin", "owner", "POST", "/people/invite", files={"file": ("t.csv", "team,email\nÄ,a@example.org\n".encode("latin-1"))})
+    gate.ask(
+        "latin",
+        "owner",
+        "POST",
+        "/people/invite",
+        files={"file": ("t.csv", "team,email\nÄ,a@example.org\n".encode("latin-1"))},
+    )
     gate.ask("sent", "owner", "POST", "/people/invite", data={"table": TABLE, "do": "send"})
     gate.ask("listed", "owner", "GET", "/api/v1/invitations")
     gate.ask("people", "owner", "GET", "/people")
@@ -245,8 +186,18 @@ def test_invitations_and_teams_say_what_was_approved(tmp_path: Path, box: Letter
     diary.hear("joined again", gate.browser().post(path, data={"name": "Eve"}))
     diary.hear("ann's account", browser.get("/account"))
     bob = gate.link("bob@example.org")
-    diary.hear("bob by a program", gate.browser().post("/api/v1/sign-up/join", json={"token": bob.rpartition("/")[2], "name": "Bob"}))
-    for form in ({"invitation": "3", "do": "resend"}, {"invitation": "3", "do": "revoke"}, {"invitation": "3"}, {"invitation": "1"}, {"invitation": "44", "do": "revoke"}, {"invitation": "x"}):
+    diary.hear(
+        "bob by a program",
+        gate.browser().post("/api/v1/sign-up/join", json={"token": bob.rpartition("/")[2], "name": "Bob"}),
+    )
+    for form in (
+        {"invitation": "3", "do": "resend"},
+        {"invitation": "3", "do": "revoke"},
+        {"invitation": "3"},
+        {"invitation": "1"},
+        {"invitation": "44", "do": "revoke"},
+        {"invitation": "x"},
+    ):
         gate.ask(f"invitation {form}", "owner", "POST", "/people/invitations", data=form)
     diary.hear("revoked", gate.browser().get(gate.link("cat@example.org")))
     ann = next(row for row in records_of(gate) if row.name == "Ann")
@@ -277,13 +228,19 @@ def test_invitations_and_teams_say_what_was_approved(tmp_path: Path, box: Letter
         where = "invitations" if name == "revokes" else "members"
         gate.ask(f"Ann says {name}", "Ann", "POST", f"/account/team/{where}", data=form)
     gate.ask("lia removes Ann", "lia", "DELETE", f"/api/v1/account/team/members/{everybody['Ann']}")
-    gate.ask("lia makes herself lead", "lia", "PATCH", f"/api/v1/account/team/members/{everybody['lia']}", json={"lead": True})
+    gate.ask(
+        "lia makes herself lead",
+        "lia",
+        "PATCH",
+        f"/api/v1/account/team/members/{everybody['lia']}",
+        json={"lead": True},
+    )
     gate.ask("Ann's account after", "Ann", "GET", "/account")
     gate.clock.now += link_records.INVITED
     gate.ask("old invitations", "owner", "GET", "/api/v1/invitations")
     gate.clock.now += 1
     gate.ask("older invitations", "owner", "GET", "/api/v1/invitations")
-    gate.finish("teams")
+    gate.finish("teams", (*ROWS, "audit", "deliveries"))
 
 
 def records_of(gate: Gate) -> tuple[records.Account, ...]:
@@ -292,7 +249,7 @@ def records_of(gate: Gate) -> tuple[records.Account, ...]:
 
 
 def test_ones_own_account_says_what_was_approved(tmp_path: Path, box: Letters) -> None:
-    gate = make_gate(tmp_path, box, 'sign_up = "closed"')
+    gate = mailing_gate(tmp_path, box, 'sign_up = "closed"')
     diary = gate.diary
     for name, role in (("ann", "submitter"), ("nan", "annotator"), ("chief", "owner")):
         gate.person(name, role)  # type: ignore[arg-type]
@@ -316,10 +273,19 @@ def test_ones_own_account_says_what_was_approved(tmp_path: Path, box: Letters) -
         gate.ask(f"token {str(sent)[:60]}", "ann", "POST", "/account/tokens", data=sent)
         programs = {key: int(value) if value.isdecimal() else value for key, value in sent.items()}
         gate.ask(f"API's token {str(sent)[:60]}", "ann", "POST", "/api/v1/account/tokens", json=programs)
-    for where in ("https://hooks.example/x", "http://hooks.example", "ftp://x", "https://localhost/x", "", "https://10.0.0.1/"):
+    for where in (
+        "https://hooks.example/x",
+        "http://hooks.example",
+        "ftp://x",
+        "https://localhost/x",
+        "",
+        "https://10.0.0.1/",
+    ):
         gate.ask(f"webhook {where!r}", "ann", "POST", "/account/webhooks", data={"url": where, "board": "ferry"})
         gate.ask(f"API's webhook {where!r}", "ann", "POST", "/api/v1/account/webhooks", json={"url": where})
-    gate.ask("webhook of no board", "ann", "POST", "/account/webhooks", data={"url": "https://a.example", "board": "none"})
+    gate.ask(
+        "webhook of no board", "ann", "POST", "/account/webhooks", data={"url": "https://a.example", "board": "none"}
+    )
     gate.ask("tokens", "ann", "GET", "/api/v1/account/tokens")
     gate.ask("webhooks", "ann", "GET", "/api/v1/account/webhooks")
     for number in ("6", "1", "99", "x", "-1"):
@@ -350,14 +316,33 @@ def test_ones_own_account_says_what_was_approved(tmp_path: Path, box: Letters) -
     diary.hear("one ended", browsers[0].post("/account/sessions/end", data={"csrf": csrf, "session": keys[0]}))
     gate.ask("none ended", "ann", "DELETE", "/api/v1/account/sessions/0000000000000000")
     gate.ask("all ended", "ann", "DELETE", "/api/v1/account/sessions")
-    diary.note("browsers' words", [browser_words(agent) for agent in (*agents, None, "", "Safari/1 (iPad)", "Chrome/1 Android")])
-    diary.note("numbers", [problems(lambda text=text: number_in(text)) for text in ("7", "0", "123456789", "1234567890", "²", "", None)])
-    diary.note("kinds", {event: kind_of(event) for event in ("submission.received", "submission.ranked", "submission.failed", "board.unreadable", "access.asked", "campaign.open")})
-    gate.finish("own")
+    diary.note(
+        "browsers' words",
+        [browser_words(agent) for agent in (*agents, None, "", "Safari/1 (iPad)", "Chrome/1 Android")],
+    )
+    diary.note(
+        "numbers",
+        [problems(lambda text=text: number_in(text)) for text in ("7", "0", "123456789", "1234567890", "²", "", None)],
+    )
+    diary.note(
+        "kinds",
+        {
+            event: kind_of(event)
+            for event in (
+                "submission.received",
+                "submission.ranked",
+                "submission.failed",
+                "board.unreadable",
+                "access.asked",
+                "campaign.open",
+            )
+        },
+    )
+    gate.finish("own", (*ROWS, "audit", "deliveries"))
 
 
 def test_what_owners_do_with_accounts_says_what_was_approved(tmp_path: Path, box: Letters) -> None:
-    gate = make_gate(tmp_path, box, 'sign_up = "closed"')
+    gate = mailing_gate(tmp_path, box, 'sign_up = "closed"')
     diary = gate.diary
     ann, _ = gate.person("ann", team="Pier"), gate.person("bob", "annotator", team="Pier", email=None)
     assert ann.account is not None
@@ -386,12 +371,26 @@ def test_what_owners_do_with_accounts_says_what_was_approved(tmp_path: Path, box
         {"account": "none"},
     ):
         gate.ask(f"changes {form}", "owner", "POST", "/account/accounts/change", data=form)
-    for change in ({"email": "other@example.org"}, {"email": "wrong"}, {"team": "Pier", "lead": True}, {"disabled": True}, {"role": "owner"}, {}, {"role": "king"}):
+    for change in (
+        {"email": "other@example.org"},
+        {"email": "wrong"},
+        {"team": "Pier", "lead": True},
+        {"disabled": True},
+        {"role": "owner"},
+        {},
+        {"role": "king"},
+    ):
         gate.ask(f"API changes {change}", "owner", "PATCH", f"/api/v1/accounts/{number}", json=change)
     gate.ask("somebody disabled", "ann", "GET", "/api/v1/account")
     gate.ask("token for bob", "owner", "POST", "/people/tokens", data={"account": "3"})
     gate.ask("token for nobody", "owner", "POST", "/people/tokens", data={"account": "77"})
-    gate.ask("API's token", "owner", "POST", "/api/v1/accounts/3/tokens", json={"label": "by owner", "scope": "read", "days": 1})
+    gate.ask(
+        "API's token",
+        "owner",
+        "POST",
+        "/api/v1/accounts/3/tokens",
+        json={"label": "by owner", "scope": "read", "days": 1},
+    )
     gate.ask("API takes it", "owner", "DELETE", "/api/v1/accounts/3/tokens/4")
     gate.ask("API takes another", "owner", "DELETE", "/api/v1/accounts/3/tokens/1")
     gate.ask("API ends browsers", "owner", "DELETE", "/api/v1/accounts/3/sessions")
@@ -424,17 +423,23 @@ def test_what_owners_do_with_accounts_says_what_was_approved(tmp_path: Path, box
     diary.note("how many letters", len(box.letters))
     del box.letters[3:]
     for verb, sent in (("GET", {}), ("POST", {}), ("GET", {}), ("POST", {"all": "yes"})):
-        gate.ask(f"stops {len(diary.entries)}", None, verb, f"/unsubscribe/{word}", **({"data": sent} if verb == "POST" else {}))
+        gate.ask(
+            f"stops {len(diary.entries)}",
+            None,
+            verb,
+            f"/unsubscribe/{word}",
+            **({"data": sent} if verb == "POST" else {}),
+        )
     gate.ask("stops by a program", None, "POST", "/api/v1/unsubscribe", json={"token": word, "all": True})
     gate.ask("stops wrongly", None, "POST", "/api/v1/unsubscribe", json={"token": word + "x"})
     for table in (ROWS, ("audit",)):
         diary.rows(f"rows {len(table)}", gate.site, table)
     diary.letters("letters", box)
-    approve("people/owners", diary.entries)
+    gate.keep("owners")
 
 
 def test_a_name_a_link_and_a_permission_are_refused_as_was_approved(tmp_path: Path, box: Letters) -> None:
-    gate = make_gate(tmp_path, box, 'sign_up = "open"')
+    gate = mailing_gate(tmp_path, box, 'sign_up = "open"')
     ann, nan = gate.person("ann"), gate.person("nan", "annotator")
     viewers = {"visitor": access.VISITOR, "ann": ann, "nan": nan, "owner": gate.owner}
     told: dict[str, Any] = {
@@ -445,7 +450,20 @@ def test_a_name_a_link_and_a_permission_are_refused_as_was_approved(tmp_path: Pa
         else {},
         "inside": {
             where: sign_up.inside(where)
-            for where in ("/", "/a?b#c", "//x", "https://x", "/\\x", "", None, "/a b", "/ä", "/\n", "x", "/" + "a" * 2001)
+            for where in (
+                "/",
+                "/a?b#c",
+                "//x",
+                "https://x",
+                "/\\x",
+                "",
+                None,
+                "/a b",
+                "/ä",
+                "/\n",
+                "x",
+                "/" + "a" * 2001,
+            )
         },
     }
     for name, viewer in viewers.items():
@@ -464,4 +482,6 @@ def test_a_name_a_link_and_a_permission_are_refused_as_was_approved(tmp_path: Pa
         }
     assert permissions is not None
     assert oidc is not None
-    approve("people/refused", gate.diary.plain(told))
+    for name, value in told.items():
+        gate.diary.note(name, value)
+    gate.keep("refused")
