@@ -69,6 +69,7 @@ _BLOCKS = set(
     ]
 )
 _ID = re.compile(r"(?<![a-z0-9])(?=[a-z2-7]*[2-7])[a-z2-7]{26}(?![a-z0-9])")
+_DRAWN = re.compile(r"(?<!\w)00[0-9a-f]{30}u?(?!\w)")
 _DAY = re.compile(r"(20[3-9]\d)-(\d\d)-(\d\d)")
 _NUMBER = re.compile(r"(?<![\w.])(1[6-9]\d{8}|2\d{9})(\.\d+)?(?![\w.])")
 _VERSION = re.compile(r"billboards \d+\.\d+\.\d+\S*(?<![.,])")
@@ -106,7 +107,8 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self._skipped:
             return
-        if tag in _SKIPPED:
+        if tag in _SKIPPED or ("aria-label", "Board") in attrs:
+            # The tabs of a board are those of its other pages.
             self._skipped = tag
             return
         if tag in _BLOCKS:
@@ -162,7 +164,7 @@ def shortened(lines: list[Any], most: int = 150) -> list[Any]:
 def _with_short_lists(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _with_short_lists(item) for key, item in value.items()}
-    return shortened([_with_short_lists(item) for item in value], 30) if isinstance(value, list) else value
+    return shortened([_with_short_lists(item) for item in value], 12) if isinstance(value, list) else value
 
 
 @dataclass
@@ -192,7 +194,7 @@ class Diary:
         elif kind in ("application/json", "application/problem+json") and answer.content:
             told["json"] = _with_short_lists(answer.json())
         elif answer.content:
-            told[kind or "text"] = shortened(answer.text.splitlines())
+            told[kind or "text"] = shortened([line[:500] for line in answer.text.splitlines()], 24)
         self.note(name, told)
         return answer
 
@@ -221,6 +223,7 @@ class Diary:
             for name in _ID.findall(value):
                 value = value.replace(name, self._ids.setdefault(name, f"id-{len(self._ids) + 1}"))
             value = _NUMBER.sub(lambda match: _moment(float(match[0])), value)
+            value = _DRAWN.sub("drawn", value)
             value = _VERSION.sub("billboards VERSION", value)
             return _DAY.sub(r"\1/\2/\3", value)
         return self.plain(str(value))

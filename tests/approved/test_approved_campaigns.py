@@ -1,0 +1,411 @@
+"""Campaigns of every template from plan to ranking: pages, answers, refusals and rows as they were approved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from campaign_sites import contested_board
+from people_diaries import no_chance, page_lines
+from people_gates import Gate, make_gate, problems
+from small_campaigns import distinct_board, fix_key
+from translated_documents import document_board
+
+from billboards.campaigns.plan import CampaignPlan, read_plan
+from billboards.campaigns.template_files import shipped
+from billboards.site.campaigns.campaign_files import written_formats
+from billboards.site.campaigns.forms import plan_fields, sent_plan
+
+__all__ = ["no_chance"]
+pytestmark = pytest.mark.usefixtures("no_chance")
+#: Tables that people write to in a campaign.
+ROWS = (
+    "campaigns",
+    "campaign_items",
+    "annotators",
+    "annotator_links",
+    "participations",
+    "assignments",
+    "answers",
+    "rulings",
+    "annotator_pages",
+    "studies",
+    "payments",
+    "audit",
+    "deliveries",
+)
+
+
+Answering = Callable[[dict[str, Any], int], Any]
+FORMS = ("pause", "open", "resume", "close", "withdraw", "top-up", "admit", "repeat", "invite", "share", "revoke")
+FORMS = (*FORMS, "exclude", "readmit", "dispute", "decide")
+
+
+class Annotator:
+    """Somebody who came by a link and answers by counting."""
+
+    def __init__(self, gate: Gate, path: str, number: int, answering: Answering | None = None) -> None:
+        self.answering = answering
+        self.gate, self.path, self.number, self.count = gate, path, number, 0
+        self.task = gate.send(None, "GET", f"/api/v1{path}").json()
+        self.questions = {question["name"]: question for question in self.task["questions"]}
+
+    def turn(self) -> dict[str, Any]:
+        turn: dict[str, Any] = self.gate.send(None, "POST", f"/api/v1{self.path}/next").json()
+        return turn
+
+    def answer_of(self, question: dict[str, Any], item: dict[str, Any]) -> Any:
+        """An answer that hangs on who answers, on the question and on how many were answered before."""
+        if self.answering is not None:
+            return self.answering(item, self.count)
+        chosen = 5 * self.count + 3 * self.number + len(question["name"])
+        outputs = item["outputs"]
+        if question["kind"] == "slider":
+            return 7 * chosen % 101
+        if question["kind"] == "best-worst":
+            return {"best": chosen % len(outputs), "worst": (chosen + 1 + self.number % 2) % len(outputs)}
+        if question["kind"] == "spans":
+            severities, categories = question["severities"], question["categories"]
+            return [
+                {
+                    "output": place,
+                    "start": chosen % 5,
+                    "end": chosen % 5 + 1 + place,
+                    "severity": severities[(chosen + k) % len(severities)]["name"],
+                    **({"category": categories[(chosen + k) % len(categories)]} if categories else {}),
+                }
+                for k, place in enumerate(range(len(outputs)))
+                if (chosen + k) % 3
+            ]
+        if question["kind"] == "text":
+            return f"because of {chosen}"
+        return chosen % len(question["labels"])
+
+    def answer(self) -> dict[str, Any]:
+        """Ask for an item and answer it; returns the turn."""
+        turn = self.turn()
+        if (item := turn["item"]) is not None:
+            self.count += 1
+            self.gate.clock.now += 10 + self.number
+            given = {name: self.answer_of(question, item) for name, question in self.questions.items()}
+            sent = {"assignment": item["assignment"], "answer_id": f"{self.number}-{self.count}", "answers": given}
+            told = self.gate.send(None, "POST", f"/api/v1{self.path}/submit", json={**sent, "seconds": 8.5})
+            assert told.status_code == 200, told.text
+        return turn
+
+    def answer_all(self, most: int) -> dict[str, Any]:
+        turn = self.answer()
+        while turn["item"] is not None and self.count < most:
+            turn = self.answer()
+        return turn
+
+
+def plan_by_program(gate: Gate, board: str, name: str, template: str, **sent: Any) -> str:
+    """The address of a campaign that is a draft."""
+    sent = {"name": name, "template": template, **sent}
+    made = gate.send("owner", "POST", f"/api/v1/boards/{board}/campaigns", json=sent)
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
+def invited(gate: Gate, campaign: str, *names: str) -> list[str]:
+    made = gate.send("owner", "POST", f"/api/v1/campaigns/{campaign}/annotators", json={"names": list(names)})
+    return [each["path"] for each in made.json()]
+
+
+WRONG: tuple[Any, ...] = (
+    None,
+    -1,
+    99,
+    "4",
+    [],
+    {"best": 0, "worst": 0},
+    {"best": 0},
+    [{"output": 0, "start": 3, "end": 1, "severity": "minor"}],
+    [{"output": 7, "start": 0, "end": 1, "severity": "minor"}],
+    [{"output": 0, "start": 0, "end": 1, "severity": "grave"}],
+    [{"output": 0, "start": 0, "end": 1, "severity": "minor", "category": "none"}],
+    [{"output": 0, "start": 0, "end": 9999, "severity": "minor"}],
+    [{"output": "source", "start": 0, "end": 1, "severity": "minor"}],
+    [{"output": 0, "start": 0, "end": 0, "severity": "minor", "missing": True}],
+    [3],
+)
+
+
+#: Templates whose campaigns are kept with every page of their owners; the others ask in ways of their own.
+WHOLE = ("best-worst", "binary", "esa", "mqm-document", "pairwise")
+TEMPLATES = [name for name in shipped() if name not in ("genie-commonsense", "genie-question-answering")]
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_campaign_of_every_template_says_what_was_approved(tmp_path: Path, template: str) -> None:
+    board = "harbour" if "document" in template else "ferry"
+    gate = make_gate(tmp_path, document_board() if board == "harbour" else distinct_board(6, 4))
+    fix_key(gate.site)
+    tested = template in ("binary", "genie-translation", "pairwise")
+    plan = {"instances": 3, "labels": 2, "pay": 0.25} | ({} if tested else {"positive": 0, "negative": 0})
+    campaign = plan_by_program(gate, board, template, template, plan=plan)
+    home, api = f"/boards/{board}/campaigns/{campaign}", f"/api/v1/campaigns/{campaign}"
+    gate.ask("quote", "owner", "GET", f"{api}/quote")
+    if template in WHOLE:
+        gate.ask("preview", "owner", "GET", f"{home}/preview")
+    gate.ask("opened", "owner", "POST", f"{api}/open", json={"confirm": True})
+    paths = invited(gate, campaign, "ann@example.org", "bob", "cat")
+    everybody = [Annotator(gate, path, k) for k, path in enumerate(paths)]
+    first = everybody[0]
+    if template in WHOLE:
+        gate.ask("task", None, "GET", f"/api/v1{first.path}")
+    gate.ask("page", None, "GET", first.path)
+    item = first.turn()["item"]
+    for k, wrong in enumerate(WRONG):
+        sent = {
+            "assignment": item["assignment"],
+            "answer_id": f"wrong {k}",
+            "answers": dict.fromkeys(first.questions, wrong),
+        }
+        answer = gate.send(None, "POST", f"/api/v1{first.path}/submit", json=sent)
+        gate.diary.note(f"sending {wrong!r}", answer.json().get("detail", answer.status_code))
+        if answer.status_code == 200:
+            item = first.turn()["item"]
+    if len(first.task["stages"]) > 1:
+        some = first.task["stages"][0]["dimensions"]
+        given = {name: first.answer_of(first.questions[name], item) for name in some}
+        sent = {"assignment": item["assignment"], "answer_id": "some", "answers": given, "seconds": 3}
+        gate.ask("kept", None, "POST", f"/api/v1{first.path}/save", json=sent)
+        gate.ask("next stage", None, "GET", first.path)
+        if template in WHOLE:
+            gate.ask("first stage again", None, "GET", f"{first.path}?stage=0&lang=de")
+    for annotator in everybody:
+        gate.diary.note(f"last turn of {annotator.number}", {**annotator.answer_all(9), "item": None})
+    gate.ask("back", None, "POST", f"/api/v1{first.path}/undo", json={"answer_id": "back"})
+    if template in WHOLE:
+        gate.ask("page after", None, "GET", first.path)
+    for section in ("", "/annotators", "/agreement", "/results"):
+        if template in WHOLE:
+            gate.ask(f"owner's page {section}", "owner", "GET", f"{home}{section}")
+            gate.ask(
+                f"answer {section.replace('agreement', 'coverage')}",
+                "owner",
+                "GET",
+                f"{api}{section.replace('agreement', 'coverage')}",
+            )
+    if template not in WHOLE:
+        gate.ask("results", "owner", "GET", f"{api}/results")
+    gate.ask("answers", "owner", "GET", f"{home}/answers.csv")
+    for form in written_formats():
+        gate.ask(f"as {form}", "owner", "GET", f"{home}/judgments/{form}")
+    closed = gate.send("owner", "POST", f"{api}/close", json={"confirm": True, "ranks": False})
+    gate.diary.note("closed", closed.json()["state"])
+    if template in WHOLE:
+        gate.ask("protocol", "owner", "GET", f"{api}/protocol")
+    gate.keep(f"campaigns/{template}")
+
+
+SPOKEN = """
+name = "spoken"
+version = 1
+title = "Good or bad"
+task = "good"
+instructions = "Say whether it is good."
+consent = "We keep what you judge."
+[[stages]]
+shows = ["outputs"]
+dimensions = ["good", "why"]
+[[dimensions]]
+name = "good"
+kind = "scale"
+question = "Is it good?"
+labels = ["bad", "good"]
+[[dimensions]]
+name = "why"
+kind = "text"
+question = "Why?"
+most = 80
+[[survey]]
+name = "native"
+kind = "scale"
+question = "Do you speak English since childhood?"
+labels = ["no", "yes"]
+[[survey]]
+name = "remark"
+kind = "text"
+question = "Anything else?"
+when = "after"
+required = false
+"""
+
+
+def alerts(answer: Any) -> Any:
+    """The status of a page, and what it says is wrong."""
+    if answer.status_code == 303:
+        return answer.headers["location"]
+    lines = page_lines(answer.text)
+    begins = next((k for k, line in enumerate(lines) if "role=alert" in line), len(lines) - 4)
+    return [answer.status_code, *(line[:200] for line in lines[begins : begins + 4])]
+
+
+WRONG_FIELDS: dict[str, tuple[str, ...]] = {
+    "name": ("", "x" * 101, "a/b", "first"),
+    "template": ("", "own", "/etc/secret.toml"),
+    "generators": ("g0\nnobody", "Ada", "g1\ng1"),
+    "instances": ("some", "0", "1", "-3", "1.5", "9999", "10001"),
+    "labels": ("0", "x", "101"),
+    "overlap": ("101", "-1", "x"),
+    "positive": ("7", "100", "x"),
+    "negative": ("7", "95"),
+    "attention": ("5",),
+    "early": ("21", "x"),
+    "most_answers": ("0", "x"),
+    "annotators": ("0",),
+    "qualification": ("-1", "1000"),
+    "pass_mark": ("101", "-1"),
+    "lease_seconds": ("0", "x", "99999"),
+    "pay": ("-1", "x"),
+    "fee": ("-1", "x"),
+    "hourly": ("-1",),
+    "budget": ("-1", "nan"),
+    "newcomer_each": ("-1",),
+    "newcomers_total": ("-1",),
+    "seconds_per_item": ("long", "0"),
+    "opens": ("tomorrow", "2033-02-30T00:00"),
+    "closes": ("2020-01-01T00:00",),
+    "from_hour": ("9", "25"),
+    "until_hour": ("9",),
+    "seed": ("-1", "x"),
+    "stop_level": ("0", "60"),
+    "currency": ("x" * 20,),
+    "zone": ("Atlantis",),
+    "selector": ("nonsense", "random"),
+    "aim": ("nonsense",),
+    "stop": ("sometimes", "decided"),
+    "exclusion": ("never", "e-value"),
+    "schedule": ("sorted", "adaptive"),
+    "consent": ("x" * 20_001,),
+}
+
+
+def test_the_forms_of_plans_say_what_was_approved(tmp_path: Path) -> None:
+    gate = make_gate(tmp_path, contested_board(), replace(distinct_board(6, 4), name="plain"))
+    fix_key(gate.site)
+    home = "/boards/ferry/campaigns"
+    gate.person("nan", "annotator")
+    for asker in ("owner", "nan", None):
+        gate.ask(f"none yet, {asker}", asker, "GET", home)
+    gate.ask("new", "owner", "GET", f"{home}/new")
+    gate.ask("new, long", "owner", "GET", f"{home}/new?preset=long&template=esa")
+    gate.ask("blind", "owner", "GET", f"{home}/blind-check")
+    plan_by_program(gate, "ferry", "first", "binary", plan={"instances": 2})
+    told = {}
+    for field, values in WRONG_FIELDS.items():
+        for value in values:
+            sent = {"name": f"n{len(told)}", "template": "binary", "instances": "3", field: value}
+            told[f"{field}: {value[:40]}"] = alerts(gate.send("owner", "POST", f"{home}/new", data=sent))
+    gate.diary.note("wrong plans", told)
+    gate.diary.note(
+        "own templates",
+        {
+            name: alerts(
+                gate.send(
+                    "owner",
+                    "POST",
+                    f"{home}/new",
+                    data={"name": name, "template": "own", "pasted": text, "instances": "2"},
+                )
+            )
+            for name, text in {
+                "empty": "",
+                "no TOML": "x = = 1",
+                "nothing": "name = 'x'",
+                "good": SPOKEN,
+                "odd": SPOKEN.replace("scale", "stairs"),
+                "no labels": SPOKEN.replace('labels = ["bad", "good"]', "labels = []"),
+                "twice": SPOKEN.replace('name = "why"', 'name = "good"'),
+                "long": SPOKEN + "#" * 300_000,
+            }.items()
+        },
+    )
+    gate.diary.note(
+        "both",
+        alerts(gate.send("owner", "POST", f"{home}/new", data={"name": "b", "template": "binary", "pasted": SPOKEN})),
+    )
+    gate.ask("chosen", "owner", "POST", f"{home}/template", data={"template": "own", "pasted": SPOKEN})
+    gate.ask(
+        "kept in the form",
+        "owner",
+        "POST",
+        f"{home}/new",
+        data={"name": "", "template": "esa", "day-mon": "yes", "days": "tue", "rolling": "yes", "ranks": "no"},
+    )
+    corner = {"name": "blind", "first": "crowd", "second": "expert", "per_corner": "2", "template": "binary"}
+    gate.diary.note(
+        "blind checks",
+        {
+            str(changed): alerts(gate.send("owner", "POST", f"{home}/blind-check", data=corner | changed))
+            for changed in (
+                {"per_corner": "0"},
+                {"per_corner": "1001"},
+                {"per_corner": "2.5"},
+                {"per_corner": "1000"},
+                {"template": "pairwise"},
+                {"template": "x"},
+                {"first": "expert"},
+                {"second": "nobody"},
+                {"name": ""},
+                {"name": "first"},
+                {},
+            )
+        },
+    )
+    programs: list[dict[str, Any]] = [
+        {},
+        {"name": "x"},
+        {"name": "x", "template": "binary", "template_source": SPOKEN},
+        {"name": "x", "template": "../x"},
+        {"name": "x", "template_source": "x = ="},
+        {"name": "x", "template": "best-worst", "rolling": True},
+        {"name": "x", "template": "binary", "plan": {"word": 1}},
+        {"name": "x", "template": "binary", "plan": {"days": ["mon", "foo"]}},
+        {"name": "x", "template": "binary", "plan": {"from_hour": 9}},
+        {"name": "x", "template": "binary", "plan": 3},
+        {"name": "x", "template": "mqm-document", "plan": {"instances": 2}},
+    ]
+    for k, sent in enumerate(programs):
+        gate.ask(f"program {k}", "owner", "POST", "/api/v1/boards/ferry/campaigns", json=sent)
+    for source in (SPOKEN, "x"):
+        gate.ask(f"preview of {source[:12]!r}", "owner", "POST", "/api/v1/templates/preview", json={"source": source})
+    gate.ask("templates", "owner", "GET", "/api/v1/templates")
+    gate.ask("templates' page", None, "GET", "/templates")
+    plan = CampaignPlan(
+        instances=300,
+        overlap=0.125,
+        lease_seconds=90.0,
+        opens=2_000_000_000.0,
+        days=("mon", "fri"),
+        from_hour=9.5,
+        until_hour=17.0,
+        zone="Europe/Lisbon",
+    )
+    gate.diary.note("fields", plan_fields(plan))
+    gate.diary.note("plan", sent_plan(plan_fields(plan)).document())
+    gate.diary.note(
+        "read",
+        {
+            str(sent): problems(lambda sent=sent: read_plan(sent).document())
+            for sent in (
+                {"instances": True},
+                {"days": "mon"},
+                {"zone": 3},
+                {"aim": 3},
+                {"consent": 3},
+                {"currency": " "},
+                {"opens": 5, "closes": 5},
+                {"stop": None},
+            )
+        },
+    )
+    gate.ask("campaigns", "owner", "GET", home)
+    gate.ask("campaigns as JSON", "owner", "GET", "/api/v1/boards/ferry/campaigns?limit=2")
+    gate.keep("plans")
