@@ -68,7 +68,7 @@ _BLOCKS = set(
         "figure",
     ]
 )
-_ID = re.compile(r"(?<![a-z0-9])(?=[a-z2-7]*[2-7])[a-z2-7]{26}(?![a-z0-9])")
+_ID = re.compile(r"(?<![a-z0-9])aa[a-z2-7]{24}(?![a-z0-9])")
 _DRAWN = re.compile(r"(?<!\w)00[0-9a-f]{30}u?(?!\w)")
 _DAY = re.compile(r"(20[3-9]\d)-(\d\d)-(\d\d)")
 _NUMBER = re.compile(r"(?<![\w.])(1[6-9]\d{8}|2\d{9})(\.\d+)?(?![\w.])")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -244,7 +245,7 @@ def alerts(answer: Any) -> Any:
         return answer.headers["location"]
     lines = page_lines(answer.text)
     begins = next((k for k, line in enumerate(lines) if "role=alert" in line), len(lines) - 4)
-    return [answer.status_code, *(line[:200] for line in lines[begins : begins + 4])]
+    return [answer.status_code, *(line[:200] for line in lines[begins + 1 : begins + 2])]
 
 
 WRONG_FIELDS: dict[str, tuple[str, ...]] = {
@@ -409,3 +410,252 @@ def test_the_forms_of_plans_say_what_was_approved(tmp_path: Path) -> None:
     gate.ask("campaigns", "owner", "GET", home)
     gate.ask("campaigns as JSON", "owner", "GET", "/api/v1/boards/ferry/campaigns?limit=2")
     gate.keep("plans")
+
+
+def words(item: dict[str, Any]) -> float:
+    """The share of right words in an output."""
+    given = item["outputs"][0].split()
+    return 1 - given.count("wrong") / len(given)
+
+
+def honestly(item: dict[str, Any], count: int) -> int:
+    return round(4 * words(item))
+
+
+def contrarily(item: dict[str, Any], count: int) -> int:
+    return 4 - honestly(item, count)
+
+
+def forms_refused(gate: Gate, home: str, api: str) -> dict[str, Any]:
+    """What every form and every call of a campaign says to nothing, to odd things and to a visitor."""
+    told: dict[str, Any] = {}
+    odd = {
+        "count": "x",
+        "days": "-1",
+        "budget": "x",
+        "labels": "0",
+        "annotator": "a-none",
+        "answer": "none",
+        "reason": "x" * 1001,
+    }
+    odd |= {
+        "decision": "struck",
+        "generator": "nobody",
+        "confirm": "yes",
+        "platform": "",
+        "annotators": "all",
+        "first": "soon",
+    }
+    for action in (*FORMS, "nonsense"):
+        for name, sent in {"nothing": dict[str, str](), "odd": odd}.items():
+            if (name == "nothing" and action != "pause") or action not in ("open", "pause", "resume", "close", "withdraw"):
+                told[f"{action} {name}"] = alerts(gate.send("owner", "POST", f"{home}/{action}", data=sent))
+    for action in ("open", "withdraw", "top-up", "nonsense"):
+        told[f"program {action}"] = gate.send("owner", "POST", f"{api}/{action}", json={}).json().get("detail")
+    for path, sent in {
+        "annotators": {"names": ["x"], "count": 2},
+        "annotators/a-none/exclude": {"reason": "x"},
+        "annotators/a-none/ban": {"reason": "x"},
+        "admit": {"generators": ["nobody"]},
+        "repeat": {"days": 0},
+    }.items():
+        told[f"program {path}"] = gate.send("owner", "POST", f"{api}/{path}", json=sent).json().get("detail")
+    return told
+
+
+def test_a_campaign_from_draft_to_withdrawal_says_what_was_approved(tmp_path: Path) -> None:
+    gate = make_gate(tmp_path, contested_board())
+    fix_key(gate.site)
+    gate.person("nan", "annotator")
+    fields = {
+        "name": "life",
+        "template": "own",
+        "pasted": SPOKEN,
+        "generators": "g0",
+        "instances": "4",
+        "pay": "0.5",
+        "fee": "20",
+        "budget": "2.4",
+        "seconds_per_item": "60",
+        "early": "0",
+        "positive": "0",
+        "negative": "0",
+        "labels": "2",
+        "opens": "2033-05-18T04:00",
+        "closes": "2033-06-18T04:00",
+        "from_hour": "4",
+        "until_hour": "20",
+        "zone": "UTC",
+        "day-wed": "yes",
+        "day-thu": "yes",
+        "most_answers": "3",
+        "rolling": "yes",
+        "newcomer_each": "1.2",
+        "newcomers_total": "5",
+    }
+    made = gate.ask("planned", "owner", "POST", "/boards/ferry/campaigns/new", data=fields)
+    home = made.headers["location"]
+    campaign = home.rpartition("/")[2]
+    api = f"/api/v1/campaigns/{campaign}"
+    gate.ask("draft", "owner", "GET", home)
+    gate.diary.note("refused as a draft", forms_refused(gate, home, api))
+    shown = gate.send(
+        "owner", "POST", f"{home}/invite", data={"names": "ann@example.org\nben@example.org\nann@example.org"}
+    )
+    gate.diary.note("invited twice", alerts(shown))
+    shown = gate.ask(
+        "invited", "owner", "POST", f"{home}/invite", data={"names": "ann\nben@example.org", "days": "2"}
+    )
+    links = re.findall(r'href="(/annotate/[^"]+)"', shown.text)
+    shared = gate.ask("shared", "owner", "POST", f"{home}/share", data={"platform": "prolific"})
+    (crowd,) = re.findall(r'href="(/annotate/[^"]+)"', shared.text)
+    gate.ask("before it opens", None, "GET", links[0])
+    gate.diary.note("opened without a tick", alerts(gate.send("owner", "POST", f"{home}/open", data={})))
+    gate.diary.note("opened", alerts(gate.send("owner", "POST", f"{home}/open", data={"confirm": "yes"})))
+    gate.ask("not yet", None, "GET", links[0])
+    gate.clock.now += 3600
+    ann = gate.ask("consent", None, "GET", links[0])
+    digest = re.findall(r'name="digest" value="([^"]+)"', ann.text)[0]
+    told: dict[str, Any] = {}
+    for name, path, sent in (
+        ("no tick", "consent", {"digest": digest}),
+        ("another text", "consent", {"digest": "x", "agree": "yes"}),
+        ("an item too early", "answer", {"assignment": "x", "answer_id": "y", "answer:good": "1"}),
+        ("agreed", "consent", {"digest": digest, "agree": "yes"}),
+        ("agreed again", "consent", {"digest": digest, "agree": "yes"}),
+        ("nothing of oneself", "survey", {"page": "before"}),
+        ("odd of oneself", "survey", {"page": "before", "answer:native": "7"}),
+        ("the other page", "survey", {"page": "after", "answer:remark": "x"}),
+        ("oneself", "survey", {"page": "before", "answer:native": "1"}),
+    ):
+        told[name] = alerts(gate.send(None, "POST", f"{links[0]}/{path}", data=sent))
+    gate.diary.note("before the first item", told)
+    gate.ask("task", None, "GET", f"/api/v1{links[0]}")
+
+    def answer(link: str, number: int, **more: str) -> Any:
+        page = gate.send(None, "GET", link).text
+        sent = {
+            name: "".join(re.findall(rf'name="{name}" value="([^"]*)"', page)[:1])
+            for name in ("assignment", "answer_id", "stage")
+        }
+        given = {"answer:good": str(number % 2), "answer:why": f"why {number}", "seconds": f"{20 + number}", **more}
+        gate.clock.now += 30
+        return gate.send(None, "POST", f"{link}/answer", data={**sent, **given})
+
+    gate.ask("an item", None, "GET", links[0])
+    gate.diary.note("half an answer", alerts(answer(links[0], 0, **{"answer:why": ""})))
+    gate.diary.note("too long an answer", alerts(answer(links[0], 0, **{"answer:why": "x" * 81})))
+    gate.diary.note("odd seconds", alerts(answer(links[0], 0, seconds="x", opened="2000003000")))
+    gate.ask("after an answer", None, "GET", links[0])
+    gate.diary.note("taken back", alerts(gate.send(None, "POST", f"{links[0]}/undo", data={"answer_id": "back"})))
+    gate.ask("reopened", None, "GET", links[0])
+    gate.diary.note("answers", [alerts(answer(links[0], k)) for k in (0, 1, 2)])
+    gate.ask("enough", None, "GET", links[0])
+    gate.diary.note("skipped", alerts(gate.send(None, "POST", f"{links[0]}/skip", data={"assignment": "x"})))
+    for name, body in {
+        "no JSON": "{",
+        "a list": "[]",
+        "no answers": '{"assignment": "x"}',
+        "unknown": '{"assignment": "x", "answer_id": "z", "answers": {}}',
+        "late": '{"seconds": -1, "answers": {}}',
+        "large": '"' + "x" * 262_144 + '"',
+    }.items():
+        for verb in ("draft", "submit"):
+            gate.ask(f"{verb}: {name}", None, "POST", f"{links[0]}/{verb}", content=body)
+    for person in ("p1", "p2", ""):
+        gate.ask(f"from the platform: {person}", None, "GET", crowd.replace("ID", person))
+    gate.ask("budget", "owner", "GET", home)
+    gate.diary.note(
+        "topped up",
+        [
+            alerts(gate.send("owner", "POST", f"{home}/top-up", data=sent))
+            for sent in (
+                {"budget": "3"},
+                {"budget": "3", "confirm": "yes"},
+                {"labels": "1", "confirm": "yes"},
+                {"generators": "g0", "confirm": "yes"},
+                {"generators": "g1", "confirm": "yes", "labels": "3"},
+            )
+        ],
+    )
+    for link in (links[1],):
+        gate.send(None, "POST", f"{link}/consent", data={"digest": digest, "agree": "yes"})
+        gate.send(None, "POST", f"{link}/survey", data={"page": "before", "answer:native": "0"})
+        gate.diary.note("another's answers", [alerts(answer(link, k)) for k in (1, 1, 0)])
+    gate.diary.note(
+        "the last page",
+        alerts(gate.send(None, "POST", f"{links[0]}/survey", data={"page": "after", "answer:remark": "Nice."})),
+    )
+    gate.ask("at the end", None, "GET", links[0])
+    gate.ask("as an annotator with an account", "nan", "GET", f"/campaigns/{campaign}/annotate")
+    gate.ask("its address", "nan", "GET", f"/campaigns/{campaign}")
+    gate.ask("campaigns of an annotator", "nan", "GET", "/boards/ferry/campaigns")
+    pseudonyms = re.findall(
+        r'name="annotator" value="(a-[0-9a-f]+)"', gate.send("owner", "GET", f"{home}/annotators").text
+    )
+    who = sorted(set(pseudonyms))[0]
+    gate.diary.note(
+        "exclusions",
+        [
+            alerts(gate.send("owner", "POST", f"{home}/{verb}", data={"annotator": who, "reason": reason}))
+            for verb, reason in (
+                ("readmit", "x"),
+                ("exclude", " "),
+                ("exclude", "x" * 1001),
+                ("exclude", "asleep"),
+                ("exclude", "again"),
+                ("readmit", "awake"),
+                ("exclude", "asleep again"),
+                ("revoke", ""),
+            )
+        ],
+    )
+    lines = gate.send("owner", "GET", f"{home}/answers.jsonl").text.splitlines()
+    sent_id = re.findall(r'"answer_id": ?"([^"]+)"', lines[0])[0]
+    gate.diary.note(
+        "disputes",
+        [
+            alerts(
+                gate.send(
+                    "owner", "POST", f"{home}/{verb}", data={"answer": sent_id, "reason": reason, "decision": decision}
+                )
+            )
+            for verb, reason, decision in (
+                ("decide", "x", "restored"),
+                ("dispute", "", ""),
+                ("dispute", "odd", ""),
+                ("decide", "ok", "upheld"),
+                ("decide", "no", "struck"),
+                ("decide", "no", "struck"),
+                ("decide", "yes", "restored"),
+                ("decide", "yes", "other"),
+            )
+        ],
+    )
+    for section in (
+        "",
+        "/annotators",
+        "/agreement",
+        "/results",
+        "/survey.csv",
+        "/survey.jsonl",
+        "/answers.jsonl?history=yes",
+        "/preview",
+    ):
+        gate.ask(f"page {section}", "owner", "GET", f"{home}{section}")
+    for section in ("", "/survey", "/results?with_excluded=true", "/answers?history=true", "/annotators"):
+        gate.ask(f"facts {section}", "owner", "GET", f"{api}{section}")
+    gate.diary.note("refused while open", forms_refused(gate, home, api))
+    gate.diary.note("state", gate.send("owner", "GET", api).json()["campaign"]["state"])
+    gate.ask("paused", "owner", "POST", f"{home}/pause", data={"reason": "lunch"})
+    gate.ask("while paused", None, "GET", links[1])
+    gate.ask("resumed", "owner", "POST", f"{home}/resume", data={"confirm": "yes"})
+    gate.ask("closed", "owner", "POST", f"{home}/close", data={"confirm": "yes", "ranks": "yes", "reason": "done"})
+    gate.ask("after it closed", "owner", "GET", home)
+    gate.ask("to annotators", None, "GET", links[1])
+    gate.ask("protocol", None, "GET", f"{api}/protocol")
+    gate.ask("withdrawn without a word", "owner", "POST", f"{api}/withdraw", json={})
+    gate.ask("withdrawn", "owner", "POST", f"{home}/withdraw", data={"confirm": "yes", "reason": "wrong"})
+    gate.ask("at last", "owner", "GET", home)
+    gate.ask("all campaigns", "owner", "GET", "/boards/ferry/campaigns")
+    gate.finish("life", ROWS)
