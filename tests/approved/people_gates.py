@@ -60,6 +60,12 @@ class Gate:
         self.tokens[name] = access.add_token(self.site, self.owner, "test", account_id=made.id)[1]
         return Viewer(made)
 
+    def viewer(self, name: str) -> Viewer:
+        """Somebody by their token."""
+        viewer = access.viewer_of_token(self.site, self.tokens[name])
+        assert viewer is not None
+        return viewer
+
     def send(self, asker: str | None, method: str, path: str, **sent: Any) -> Any:
         """What somebody with a token is answered, a visitor where nobody is named."""
         headers = {"accept": "text/html"} | dict(sent.pop("headers", {}))

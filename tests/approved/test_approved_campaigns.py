@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from campaign_sites import contested_board
 from people_diaries import no_chance, page_lines
-from people_gates import Gate, make_gate, problems
+from people_gates import FREE, Gate, make_gate, problems
+from prolific_server import ProlificServer
 from small_campaigns import distinct_board, fix_key
 from translated_documents import document_board
 
+from billboards.campaigns.crowd.prolific import Prolific
 from billboards.campaigns.plan import CampaignPlan, read_plan
 from billboards.campaigns.template_files import shipped
+from billboards.site.campaigns import annotators, crowd
 from billboards.site.campaigns.campaign_files import written_formats
 from billboards.site.campaigns.forms import plan_fields, sent_plan
 
@@ -138,7 +142,8 @@ WRONG: tuple[Any, ...] = (
 
 #: Templates whose campaigns are kept with every page of their owners; the others ask in ways of their own.
 WHOLE = ("best-worst", "binary", "esa", "mqm-document", "pairwise")
-TEMPLATES = [name for name in shipped() if name not in ("genie-commonsense", "genie-question-answering")]
+SIMPLE = ("direct-assessment", "esa-document", "genie-commonsense", "genie-question-answering", "genie-translation")
+TEMPLATES = [name for name in shipped() if name not in SIMPLE]
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -448,7 +453,13 @@ def forms_refused(gate: Gate, home: str, api: str) -> dict[str, Any]:
     }
     for action in (*FORMS, "nonsense"):
         for name, sent in {"nothing": dict[str, str](), "odd": odd}.items():
-            if (name == "nothing" and action != "pause") or action not in ("open", "pause", "resume", "close", "withdraw"):
+            if (name == "nothing" and action != "pause") or action not in (
+                "open",
+                "pause",
+                "resume",
+                "close",
+                "withdraw",
+            ):
                 told[f"{action} {name}"] = alerts(gate.send("owner", "POST", f"{home}/{action}", data=sent))
     for action in ("open", "withdraw", "top-up", "nonsense"):
         told[f"program {action}"] = gate.send("owner", "POST", f"{api}/{action}", json={}).json().get("detail")
@@ -503,9 +514,7 @@ def test_a_campaign_from_draft_to_withdrawal_says_what_was_approved(tmp_path: Pa
         "owner", "POST", f"{home}/invite", data={"names": "ann@example.org\nben@example.org\nann@example.org"}
     )
     gate.diary.note("invited twice", alerts(shown))
-    shown = gate.ask(
-        "invited", "owner", "POST", f"{home}/invite", data={"names": "ann\nben@example.org", "days": "2"}
-    )
+    shown = gate.ask("invited", "owner", "POST", f"{home}/invite", data={"names": "ann\nben@example.org", "days": "2"})
     links = re.findall(r'href="(/annotate/[^"]+)"', shown.text)
     shared = gate.ask("shared", "owner", "POST", f"{home}/share", data={"platform": "prolific"})
     (crowd,) = re.findall(r'href="(/annotate/[^"]+)"', shared.text)
@@ -553,7 +562,7 @@ def test_a_campaign_from_draft_to_withdrawal_says_what_was_approved(tmp_path: Pa
     gate.ask("enough", None, "GET", links[0])
     gate.diary.note("skipped", alerts(gate.send(None, "POST", f"{links[0]}/skip", data={"assignment": "x"})))
     for name, body in {
-        "no JSON": "{",
+        "no JSON": "x",
         "a list": "[]",
         "no answers": '{"assignment": "x"}',
         "unknown": '{"assignment": "x", "answer_id": "z", "answers": {}}',
@@ -659,3 +668,227 @@ def test_a_campaign_from_draft_to_withdrawal_says_what_was_approved(tmp_path: Pa
     gate.ask("at last", "owner", "GET", home)
     gate.ask("all campaigns", "owner", "GET", "/boards/ferry/campaigns")
     gate.finish("life", ROWS)
+
+
+@pytest.mark.parametrize("exclusion", ["signs", "e-value", "model"])
+def test_who_does_not_read_is_told_as_was_approved(tmp_path: Path, exclusion: str) -> None:
+    gate = make_gate(tmp_path, distinct_board(12, 3))
+    fix_key(gate.site)
+    plan = {
+        "instances": 10,
+        "labels": 2,
+        "qualification": 4 if exclusion == "e-value" else 0,
+        "exclusion": exclusion,
+        "pass_mark": 0.7,
+    }
+    campaign = plan_by_program(gate, "ferry", "tested", "genie-translation", plan=plan)
+    api, home = f"/api/v1/campaigns/{campaign}", f"/boards/ferry/campaigns/{campaign}"
+    gate.ask("quote", "owner", "GET", f"{api}/quote")
+    gate.diary.note("opened", gate.send("owner", "POST", f"{api}/open", json={}).json()["state"])
+    ways: tuple[Answering, ...] = (honestly, contrarily, lambda item, count: 2, lambda item, count: count % 5, honestly)
+    everybody = [
+        Annotator(gate, path, k, way)
+        for k, (path, way) in enumerate(zip(invited(gate, campaign, *"abcde"), ways, strict=True))
+    ]
+    for annotator in everybody:
+        turn = annotator.answer_all(24)
+        gate.diary.note(f"{annotator.number} ends", {**turn, "item": None, "count": annotator.count})
+    gate.ask("page of the last", None, "GET", everybody[1].path)
+    for section in ("/annotators", "/results"):
+        gate.ask(f"page {section}", "owner", "GET", f"{home}{section}")
+        gate.ask(f"facts {section}", "owner", "GET", f"{api}{section}")
+    gate.ask("with everybody", "owner", "GET", f"{api}/results?with_excluded=true")
+    gate.diary.note("reviewed", [annotators.review_campaign(gate.site, campaign) for _ in range(2)])
+    gate.diary.rows("rows", gate.site, ("rulings", "participations", "audit"))
+    gate.ask("closed", "owner", "POST", f"{api}/close", json={"confirm": True})
+    gate.ask("protocol", "owner", "GET", f"{api}/protocol")
+    gate.keep(f"campaigns/tested-by-{exclusion}")
+
+
+def test_repetitions_and_newcomers_say_what_was_approved(tmp_path: Path) -> None:
+    gate = make_gate(tmp_path, distinct_board(6, 2))
+    fix_key(gate.site)
+    gate.person("team")
+    plan = {"instances": 4, "positive": 0, "negative": 0, "pay": 0.5, "newcomer_each": 1.0, "newcomers_total": 3.0}
+    rolling = plan_by_program(gate, "ferry", "rolling", "genie-translation", plan=plan, rolling=True, generators=["g0"])
+    campaign = plan_by_program(
+        gate, "ferry", "root", "genie-translation", plan={**plan, "newcomer_each": None, "newcomers_total": None}
+    )
+    api, home = f"/api/v1/campaigns/{campaign}", f"/boards/ferry/campaigns/{campaign}"
+    for each in (rolling, campaign):
+        gate.send("owner", "POST", f"/api/v1/campaigns/{each}/open", json={"confirm": True})
+    ann = Annotator(gate, invited(gate, campaign, "ann")[0], 0, honestly)
+    ann.answer_all(20)
+    good = {"days": "2", "first": "2033-05-20", "every": "2", "annotators": "same", "anchors": "g1", "instances": "3"}
+    told = {}
+    for changed in (
+        {"days": "0"},
+        {"days": "61"},
+        {"every": "0"},
+        {"every": "367"},
+        {"instances": "1"},
+        {"instances": "5"},
+        {"anchors": "nobody"},
+        {"first": "2020-01-01"},
+        {"annotators": "none"},
+        {},
+        {},
+    ):
+        told[f"{changed} {len(told)}"] = alerts(gate.send("owner", "POST", f"{home}/repeat", data=good | changed))
+    gate.diary.note("repetitions", told)
+    sent = {"days": 1, "annotators": "fresh"}
+    gate.ask("repeated by a program", "owner", "POST", f"{api}/repeat", json=sent)
+    days = [
+        each["id"]
+        for each in gate.send("owner", "GET", "/api/v1/boards/ferry/campaigns").json()
+        if each["id"] not in (rolling, campaign)
+    ]
+    gate.clock.now += 3 * 86400
+    for k, day in enumerate(days):
+        gate.diary.note(
+            f"opened {k}",
+            gate.send("owner", "POST", f"/api/v1/campaigns/{day}/open", json={"confirm": True}).json().get("state"),
+        )
+        gate.diary.note(
+            f"invited {k}",
+            gate.send("owner", "POST", f"/api/v1/campaigns/{day}/annotators", json={"names": ["ann"]}).json(),
+        )
+        gate.ask(f"day {k}", "owner", "GET", f"/boards/ferry/campaigns/{day}")
+    for k, day in enumerate(days[:2]):
+        path = gate.send("owner", "POST", f"/api/v1/campaigns/{day}/annotators", json={"names": ["ann"]}).json()
+        if isinstance(path, list):
+            again = Annotator(gate, path[0]["path"], k + 1, honestly)
+            gate.diary.note(f"again {k}", {**again.answer_all(20), "item": None, "count": again.count})
+        gate.clock.now += 86400
+    gate.ask("days", "owner", "GET", f"{home}/results")
+    gate.ask("days' facts", "owner", "GET", f"{api}/results")
+    for k in range(4):
+        text = "\n".join(f"ferry{i} pier{i} boat {k}" for i in range(6))
+        gate.ask(
+            f"newcomer {k}",
+            "team",
+            "POST",
+            "/api/v1/boards/ferry/generators",
+            data={"name": f"new {k}"},
+            files={"file": ("o.txt", text)},
+        )
+        gate.work()
+    gate.ask("rolling", "owner", "GET", f"/boards/ferry/campaigns/{rolling}")
+    gate.ask("rolling's facts", "owner", "GET", f"/api/v1/campaigns/{rolling}")
+    for sent in (
+        {"generators": ["new 2"]},
+        {"generators": ["new 2"], "confirm": True},
+        {"generators": ["new 1"], "confirm": True},
+    ):
+        gate.ask(f"admits {sent}", "owner", "POST", f"/api/v1/campaigns/{rolling}/admit", json=sent)
+    gate.ask("rolling after", "owner", "GET", f"/boards/ferry/campaigns/{rolling}")
+    gate.diary.note(
+        "who was admitted",
+        [each["generators"] for each in gate.send("owner", "GET", "/api/v1/boards/ferry/campaigns").json()],
+    )
+    gate.diary.rows("rows", gate.site, ("campaigns", "audit", "deliveries"))
+    gate.keep("repetitions")
+
+
+def test_a_study_on_a_platform_says_what_was_approved(tmp_path: Path) -> None:
+    settings = FREE + 'base_url = "https://boards.example.org"\n'
+    gate = make_gate(tmp_path, distinct_board(6, 2), settings=settings)
+    fix_key(gate.site)
+    gate.person("team")
+    site, owner, note = gate.site, gate.owner, gate.diary.note
+    campaign = plan_by_program(
+        gate, "ferry", "paid", "binary", generators=["g0"], plan={"instances": 6, "positive": 0, "negative": 0}
+    )
+    with ProlificServer() as server, closing(Prolific(address=server.address, key=server.key)) as platform:
+
+        def draft(**said: Any) -> Any:
+            return crowd.draft_study(site, owner, campaign, platform, **{"hourly": 1200, "items_per_place": 3, **said})
+
+        def attempt(name: str, act: Callable[[], Any]) -> None:
+            note(name, re.sub(r"0x[0-9a-f]+|http://127\.0\.0\.1:\d+", "here", problems(act)))
+
+        attempt("drafted before it opens", draft)
+        gate.send("owner", "POST", f"/api/v1/campaigns/{campaign}/open", json={})
+        for said in ({"hourly": 0}, {"items_per_place": 0}, {"items_per_place": 100}, {"hourly": 10**9}):
+            attempt(f"drafted with {said}", lambda said=said: draft(**said).quote)  # type: ignore[misc]
+        drafted = draft()
+        note("quote", asdict(drafted.quote))
+        note(
+            "on the platform",
+            {key: value for key, value in server.studies[drafted.now.id].items() if key not in ("id",)},
+        )
+        study = drafted.row.id
+        attempt("published unasked", lambda: crowd.publish_study(site, owner, study, platform, confirmed=False))
+        attempt("a bonus too early", lambda: crowd.prepare_bonuses(site, owner, study, platform, {"anna": 150}).state)
+        note("published", crowd.publish_study(site, owner, study, platform, confirmed=True).state)
+        attempt("published again", lambda: crowd.publish_study(site, owner, study, platform, confirmed=True).state)
+        token = server.studies[drafted.now.id]["external_study_url"].partition("/annotate/")[2].partition("?")[0]
+        works = {who: server.take_place(drafted.now.id, who) for who in ("anna", "ben")}
+        for who, most in (("anna", 3), ("ben", 1)):
+            link = f"/annotate/{token}?PROLIFIC_PID={who}&STUDY_ID=x"
+            for k in range(most):
+                page = gate.send(None, "GET", link).text
+                sent = {
+                    key: "".join(re.findall(rf'name="{key}" value="([^"]*)"', page)[:1])
+                    for key in ("assignment", "answer_id", "stage")
+                }
+                gate.clock.now += 12
+                path = f"/annotate/{token}/answer?PROLIFIC_PID={who}"
+                note(
+                    f"{who} {k}",
+                    alerts(gate.send(None, "POST", path, data={**sent, "answer:good": "1", "seconds": "9"})),
+                )
+            gate.ask(f"{who} after", None, "GET", link)
+        server.finish(works["anna"], drafted.row.code)
+        server.finish(works["ben"], "GUESSED")
+        for proposal in crowd.review_works(site, owner, study, platform):
+            note(f"proposed for {proposal.work.participant}", [proposal.verdict, proposal.reason, proposal.answers])
+        attempt(
+            "approved unasked",
+            lambda: crowd.approve_works(site, owner, study, platform, [works["anna"]], confirmed=False),
+        )
+        attempt("approved", lambda: crowd.approve_works(site, owner, study, platform, [works["anna"]], confirmed=True))
+        attempt(
+            "rejected without words",
+            lambda: crowd.reject_work(site, owner, study, platform, works["ben"], "BAD_CODE", "no"),
+        )
+        long = (
+            "Of the test questions, whose answers are known, most were answered wrongly, as the instructions explain."
+        )
+        attempt("rejected", lambda: crowd.reject_work(site, owner, study, platform, works["ben"], "BAD_CODE", long))
+        for places, confirmed in ((1, True), (5, False), (5, True)):
+            attempt(
+                f"{places} places, {confirmed}",
+                lambda places=places, confirmed=confirmed: (
+                    crowd.grow_study(site, owner, study, platform, places, confirmed=confirmed).places
+                ),
+            )  # type: ignore[misc]
+        for bonuses in ({}, {"anna": 0}, {"nobody": 3}):
+            attempt(
+                f"bonuses {bonuses}",
+                lambda bonuses=bonuses: crowd.prepare_bonuses(site, owner, study, platform, bonuses).state,
+            )  # type: ignore[misc]
+        for was_paid in (True, False):
+            payment = crowd.prepare_bonuses(site, owner, study, platform, {"anna": 150})
+            attempt(
+                f"paid unasked {was_paid}",
+                lambda payment=payment: crowd.pay_bonuses(site, owner, payment.id, platform, confirmed=False).state,
+            )  # type: ignore[misc]
+            server.lose_answer = was_paid
+            attempt(
+                f"paid {was_paid}",
+                lambda payment=payment: crowd.pay_bonuses(site, owner, payment.id, platform, confirmed=True).state,
+            )  # type: ignore[misc]
+            server.lose_answer = False
+            attempt(
+                f"settled {was_paid}",
+                lambda payment=payment, was_paid=was_paid: (
+                    crowd.settle_payment(site, owner, payment.id, was_paid=was_paid, reason="seen").state
+                ),
+            )  # type: ignore[misc]
+        attempt("ended", lambda: crowd.end_study(site, owner, study, platform).state)
+        attempt("of nobody", lambda: crowd.end_study(site, owner, "nothing", platform).state)
+        attempt("by a team", lambda: crowd.end_study(site, gate.viewer("team"), study, platform).state)
+        note("submissions", [entry["status"] for entry in server.submissions.values()])
+        note("paid", server.paid)
+    gate.finish("study", ROWS)
