@@ -259,7 +259,7 @@ class Diary:
         self.note(name, told)
 
 
-_UNSURE = {"date", "message-id", "mime-version", "content-transfer-encoding", "received", "x-peer", "x-mailfrom"}
+_UNSURE = {"date", "content-type", "message-id", "mime-version", "content-transfer-encoding", "received", "x-peer", "x-mailfrom"}
 #: Columns whose values were measured.
 _MEASURED = {"seconds_per_item"}
 
@@ -267,7 +267,7 @@ _MEASURED = {"seconds_per_item"}
 def _unmeasured(key: object, value: Any) -> Any:
     """A value without the seconds that were measured."""
     if key in ("waiting", "progress") and isinstance(value, Mapping):
-        return {name: item for name, item in value.items() if name != "seconds"}
+        return {name: item for name, item in value.items() if name not in ("seconds", "seconds_left")}
     return value
 
 
@@ -279,7 +279,7 @@ def _likeness(first: Sequence[str], second: Sequence[str]) -> float:
 def _moment(value: float) -> str:
     if value < START - 5e7:
         return "some time"
-    return f"start{value - START:+.15g}s"
+    return f"start{round(value - START, 3):+.15g}s"
 
 
 def _cell(value: Any, binary: bool) -> Any:

@@ -421,10 +421,10 @@ def test_what_becomes_of_submissions_is_told_as_was_approved(pier: Gate) -> None
 
 def test_rules_of_boards_are_kept_as_was_approved(pier: Gate) -> None:
     settings: list[dict[str, Any]] = [
-        {"per_day": 2}, {"per_day": None, "total": 3}, {"total": None, "accepts": ["metric"]}, {"accepts": ["generator", "metric"], "frozen": 2e9},
+        {"per_day": 2}, {"per_day": None, "total": 3}, {"total": None, "accepts": ["metric"]}, {"accepts": ["generator", "metric"], "frozen": "2033-05-18T00:00Z"},
         {"frozen": None, "hidden_judgments": True, "hidden_per_day": 1, "hidden_total": 2}, {"hidden_per_day": None}, {"hidden_judgments": False},
-        {"phases": [{"name": "past", "opens": 1.9e9, "closes": 1.95e9}, {"name": "soon", "opens": 2.1e9, "closes": 2.2e9}]},
-        {"phases": [{"name": "now", "opens": 1.9e9, "closes": 2.1e9, "results": "blind"}]}, {"phases": []},
+        {"phases": [{"name": "past", "opens": "2030-01-01T00:00Z", "closes": "2031-01-01T00:00Z"}, {"name": "soon", "opens": "2036-01-01T00:00Z", "closes": "2037-01-01T00:00Z"}]},
+        {"phases": [{"name": "now", "opens": "2030-01-01T00:00Z", "closes": "2036-01-01T00:00Z", "blind": True}]}, {"phases": []},
     ]  # fmt: skip
     for k, change in enumerate(settings):
         pier.diary.note(
