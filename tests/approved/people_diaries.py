@@ -30,46 +30,8 @@ START = 2_000_000_000.0
 #: What is left out of pages: how they look, and what machines read.
 _SKIPPED = {"script", "style", "svg", "template", "noscript"}
 _UNSAID = {"class", "style", "width", "height", "rel", "method", "enctype", "autocomplete", "scope", "csrf"}
-_BLOCKS = set(
-    [
-        "p",
-        "div",
-        "li",
-        "ul",
-        "ol",
-        "dl",
-        "dt",
-        "dd",
-        "tr",
-        "table",
-        "thead",
-        "tbody",
-        "caption",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "section",
-        "nav",
-        "header",
-        "footer",
-        "main",
-        "form",
-        "fieldset",
-        "legend",
-        "details",
-        "summary",
-        "option",
-        "select",
-        "textarea",
-        "pre",
-        "br",
-        "hr",
-        "article",
-        "aside",
-        "figure",
-    ]
-)
+_BLOCKS = """p div li ul ol dl dt dd tr table thead tbody caption h1 h2 h3 h4 section nav header footer main form
+    fieldset legend details summary option select textarea pre br hr article aside figure""".split()  # noqa: SIM905
 _ID = re.compile(r"(?<![a-z0-9])aa[a-z2-7]{24}(?![a-z0-9])")
 _DRAWN = re.compile(r"(?<!\w)(?:00[0-9a-f]{30}u?|00[0-9A-F]{8})(?!\w)")
 _DAY = re.compile(r"(20[3-9]\d)-(\d\d)-(\d\d)")
@@ -247,19 +209,17 @@ class Diary:
                 if (tables and table.name not in tables) or table.name in but:
                     continue
                 columns = [column for column in table.columns if column.name not in _MEASURED]
-                keys = [column for column in table.primary_key.columns]
+                keys = list(table.primary_key.columns)
                 order = [column for column in (table.columns.get("created"), *keys) if column is not None]
                 found = connection.execute(select(*columns).order_by(*order)).all()
                 if found:
-                    told[table.name] = [[column.name for column in columns]]
-                    told[table.name] += [
-                        [_cell(value, isinstance(column.type, LargeBinary)) for column, value in zip(columns, row)]
-                        for row in found
-                    ]
+                    binary = [isinstance(column.type, LargeBinary) for column in columns]
+                    lines = [[_cell(value, kind) for value, kind in zip(row, binary, strict=True)] for row in found]
+                    told[table.name] = [[column.name for column in columns], *shortened(lines, 40)]
         self.note(name, told)
 
 
-_UNSURE = {"date", "content-type", "message-id", "mime-version", "content-transfer-encoding", "received", "x-peer", "x-mailfrom"}
+_UNSURE = ("date", "message-id", "mime-version", "content-type", "content-transfer-encoding")
 #: Columns whose values were measured.
 _MEASURED = {"seconds_per_item"}
 

@@ -16,7 +16,7 @@ from people_diaries import no_chance, page_lines
 from people_gates import FREE, Gate, make_gate, problems
 
 from billboards.board import DataCard
-from billboards.site.organise import dress, draft_records, pages, prose, setting_fields, trail_pages
+from billboards.site.organise import draft_records, dress, pages, prose, setting_fields, trail_pages
 from billboards.site.settings import read_board_settings
 
 __all__ = ["no_chance"]
@@ -134,7 +134,10 @@ def test_settings_of_boards_say_what_was_approved(pier: Gate) -> None:
 
 def test_what_readers_are_told_is_what_was_approved(pier: Gate) -> None:
     about = {
-        "about.description": "# Boats\n\nA *small* board of **boats**, see [here](https://a.example) and <b>there</b>.\n\n- one\n- two\n\n1. first\n2. second",
+        "about.description": (
+            "# Boats\n\nA *small* board of **boats**, see [here](https://a.example) and <b>there</b>.\n\n"
+            "- one\n- two\n\n1. first\n2. second"
+        ),
         "about.rules": "No code `x < 1`.\n\nSee [this](javascript:alert).",
         "about.faq": "## Why?\n\nBecause.",
         "about.contact": "ann@example.org or https://a.example/contact",
@@ -227,7 +230,12 @@ def archive(name: str, **files: str) -> bytes:
 def test_drafts_of_boards_say_what_was_approved(pier: Gate) -> None:
     for source in ("", "/demo", "/table", "/text", "/folder", "/catalogue", "/nothing"):
         pier.ask(f"form {source}", "owner", "GET", f"/organise/new{source}")
-    board = {"board_dot_toml": 'name = "small"\nmetrics = ["chrF"]\n', "instances_dot_jsonl": json.dumps({"id": "a", "input": "x", "references": [{"name": "r", "text": "a boat"}]}) + "\n", "generators__one_dot_jsonl": json.dumps({"instance": "a", "text": "a ship"}) + "\n"}  # fmt: skip
+    board = {
+        "board_dot_toml": 'name = "small"\nmetrics = ["chrF"]\n',
+        "instances_dot_jsonl": json.dumps({"id": "a", "input": "x", "references": [{"name": "r", "text": "a boat"}]})
+        + "\n",
+        "generators__one_dot_jsonl": json.dumps({"instance": "a", "text": "a ship"}) + "\n",
+    }
     sent: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         ("table", {"name": "boats"}, {"file": ("t.csv", TABLE)}),
         ("table", {"name": "boats"}, {"file": ("t.csv", TABLE)}),

@@ -7,6 +7,7 @@ import logging
 import tarfile
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +121,20 @@ def test_letters_of_every_event_are_those_approved(pier: Gate, box: Letters) -> 
     assert mail is not None
     for event, payloads in events.items():
         for k, payload in enumerate(payloads):
-            delivery = Delivery(**{field: 0 for field in Delivery.__dataclass_fields__})
+            delivery = Delivery(
+                id=7,
+                event=event,
+                target="mailto:ann@example.org",
+                webhook_id=None,
+                payload={},
+                state="waiting",
+                attempts=0,
+                next_at=START,
+                reason=None,
+                created=START,
+            )
             about = {deliveries.MAIL: {"account": 2, "kind": "result"}} if k == 0 and payload else {}
-            delivery = replace(delivery, id=7, event=event, payload=payload | about, target="mailto:ann@example.org")
+            delivery = replace(delivery, payload=payload | about)
             try:
                 letter = letters.write_letter(pier.site, mail, delivery)
             except letters.UNWRITABLE as error:
@@ -263,7 +275,7 @@ def test_what_is_tidied_and_forgotten_is_what_was_approved(pier: Gate) -> None:
     withdraw(site, pier.viewer("ann"), gone[0])
     pier.mail()
     for name in ("nobody", "zed", "owner"):
-        note(f"forgetting {name}", problems(lambda name=name: facts(erasure.plan_forgetting(site, name))))  # type: ignore[misc]
+        note(f"forgetting {name}", problems(partial(erasure.plan_forgetting, site, name)))
     note("forgotten", facts(erasure.forget(site, "zed", actor="owner")))
     note("forgotten again", problems(lambda: erasure.forget(site, "zed", actor="owner")))
     pier.diary.rows(
