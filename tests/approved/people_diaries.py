@@ -244,7 +244,7 @@ def _moment(value: float) -> str:
 
 def _cell(value: Any, binary: bool) -> Any:
     if binary and value is not None:
-        return f"{len(value)} bytes"
+        return "bytes"
     return json.loads(value) if isinstance(value, str) and value[:1] in "[{" and _is_json(value) else value
 
 
