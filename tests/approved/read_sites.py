@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import base64
+import hashlib
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from fastapi.testclient import TestClient
 from page_sites import ODD, SECRET, SLASHED, page_board
 from small_sites import Clock
 from small_suites import compared_board
+from sqlalchemy import select, update
 
 from billboards.board import (
     Aggregate,
@@ -28,7 +35,9 @@ from billboards.board.trust import TrustRules
 from billboards.board.writing import write_board
 from billboards.site.accounts import access
 from billboards.site.accounts.access import Viewer
+from billboards.site.database.schema import cells, score_columns
 from billboards.site.site import Site, open_site
+from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sending import (
     cancel,
     change_settings,
@@ -206,6 +215,8 @@ class ReadSite:
     clock: Clock
     tokens: dict[str, str]
     client: TestClient
+    #: What was sent in, by name.
+    submissions: dict[str, Submission] = field(default_factory=dict)
 
     def get(self, path: str, asker: str = "visitor", **headers: str) -> Any:
         """An answer to a visitor, or to somebody with a token."""
@@ -221,11 +232,38 @@ class ReadSite:
     def settle(self, board: str, **settings: Any) -> None:
         change_settings(self.site, self.viewer("owner"), board, settings)
 
+    def send(self, asker: str, board: str, name: str, raw: bytes, **how: Any) -> None:
+        """A generator's outputs, sent in, and a minute after it."""
+        sent = submit_generator(self.site, self.viewer(asker), board, name, raw, **how).submission
+        self.submissions[name] = sent
+        self.clock.now += 60.0
+
     def work(self) -> None:
         """Do all that is to do, and let a day pass."""
         while (job := next_job(self.site, "worker")) is not None:
             run_job(self.site, job)
         self.clock.now += DAY
+
+
+@contextmanager
+def fixed_identities() -> Iterator[None]:
+    """What is sent in gets the same identities in every run."""
+    count = itertools.count()
+
+    def next_identity() -> str:
+        digest = hashlib.sha256(f"sent {next(count)}".encode()).digest()[:16]
+        return base64.b32encode(digest).decode().rstrip("=").lower()
+
+    with patch("billboards.site.submissions.records.new_id", next_identity):
+        yield
+
+
+def fix_seconds(site: Site) -> None:
+    """Let every cell have taken a time that only its metric decides, as if nothing else ran on the machine."""
+    with site.database.writing() as connection:
+        for number, signature in connection.execute(select(score_columns.c.id, score_columns.c.signature)).all():
+            seconds = 0.001 * len(signature)
+            connection.execute(update(cells).where(cells.c.column_id == number).values(seconds=seconds))
 
 
 def new_site(home: Path, *boards: Board, settings: str = "") -> ReadSite:
@@ -268,7 +306,14 @@ def sent_scores(board: Board) -> bytes:
 
 
 def read_site(home: Path) -> ReadSite:
-    """The site with a history: rankings before and after what was sent in, and something that is still on its way."""
+    """The site with a history: rankings before and after what was sent in, and something that was stopped."""
+    with fixed_identities():
+        read = told_site(home)
+    fix_seconds(read.site)
+    return read
+
+
+def told_site(home: Path) -> ReadSite:
     boards = (rich_board(), hiding_board(), bare_board(), compared_board("pairs", 9, seed=3), long_board())
     read = new_site(
         home, *boards, settings='title = "Harbours & boards"\nbase_url = "https://boards.example.org/"\n'
@@ -290,23 +335,19 @@ def read_site(home: Path) -> ReadSite:
     )
     read.work()
     about = {"description": "a *boat*", "url": "https://boat.example", "paper": "https://boat.example/p", "latency": 0.75}
-    team, stranger = read.viewer("team"), read.viewer("stranger")
-    submit_generator(read.site, team, "bay", "boat", outputs(rich, "boat"), about=about)
-    hidden_name = submit_generator(read.site, team, "bay", "veiled", outputs(rich, "veil"), anonymous=True)
-    assert hidden_name.submission.anonymous
-    submit_scores(
-        read.site, stranger, "bay", "sonar", sent_scores(rich), higher_is_better=True, training_data="none"
-    )
+    read.send("team", "bay", "boat", outputs(rich, "boat"), about=about)
+    read.send("team", "bay", "veiled", outputs(rich, "veil"), anonymous=True)
+    sent = sent_scores(rich)
+    submit_scores(read.site, read.viewer("stranger"), "bay", "sonar", sent, higher_is_better=True, training_data="none")
     read.work()
-    gone = submit_generator(read.site, stranger, "bay", "gone", outputs(rich, "gone"), entry="contrastive")
-    submit_generator(read.site, stranger, "cove", "diver", outputs(hiding, "dive"))
+    read.send("stranger", "bay", "gone", outputs(rich, "gone"), entry="contrastive")
+    read.send("stranger", "cove", "diver", outputs(hiding, "dive"))
     read.work()
-    withdraw(read.site, stranger, gone.submission.id)
+    withdraw(read.site, read.viewer("stranger"), read.submissions["gone"].id)
     read.settle("cove", hidden_references=True, hidden_judgments=True, ladder=True)
     read.work()
-    copied = "\n".join(i.references[0].text for i in rich.instances).encode()
-    submit_generator(read.site, team, "bay", "copycat", copied)
+    read.send("team", "bay", "copycat", "\n".join(i.references[0].text for i in rich.instances).encode())
     read.work()
-    stopped = submit_generator(read.site, team, "bay", "stopped", outputs(rich, "stop"))
-    cancel(read.site, team, stopped.submission.id)
+    read.send("team", "bay", "stopped", outputs(rich, "stop"))
+    cancel(read.site, read.viewer("team"), read.submissions["stopped"].id)
     return read
