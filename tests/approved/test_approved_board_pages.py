@@ -108,7 +108,6 @@ def test_everybody_sees_of_a_board_what_was_approved(read: ReadSite) -> None:
 METRICS = (
     *(f"sort={sort}" for sort in ("metric", "agreement", "within", "overrating", "weight", "speed", "price")),
     "sort=rank&direction=descending",
-    "sort=ensemble&direction=ascending",
     "sort=beauty",
     "direction=up",
     *(f"kind={kind}" for kind in ("reference", "reference-free", "learned", "judge", "submitted", "imported")),

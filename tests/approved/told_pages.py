@@ -7,6 +7,7 @@ import io
 import json
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from html.parser import HTMLParser
 from typing import Any
@@ -40,15 +41,12 @@ _CHANCE = (
 )
 #: Times by the clock of the site, which stands still; only others differ from run to run.
 _OWN_TIME = re.compile(r"\b(204\d)-(\d\d)-(\d\d)")
-#: Whether tokens can be matched depends on what else is installed.
-_MATCHING = re.compile(r'( · )?<a href="[^"]*/matching/[^"]*">[^<]*')
 _POLICY = re.compile(r"'sha256-[^']+'")
 
 
 def steady(text: str) -> str:
     """A text whose long numbers have six digits, without the digests of files."""
     text = _LONG.sub(lambda number: f"{float(number[0]):.6g}", text)
-    text = _MATCHING.sub("", text)
     for pattern, word in _CHANCE:
         text = pattern.sub(word, text)
     text = _OWN_TIME.sub(r"\1/\2/\3", text)
@@ -101,8 +99,12 @@ class _Lines(HTMLParser):
 
 
 def page_lines(page: str) -> list[str]:
-    """What stands on a page: a line for each block, row and paragraph, with its links, labels and values."""
-    return [steady(line.strip()) for line in _Lines(page).lines if line.strip()]
+    """What stands on a page: a line for each block, row and paragraph, with its links, labels and values.
+
+    Whether tokens can be matched depends on what else is installed.
+    """
+    lines = (line.strip() for line in _Lines(page).lines)
+    return [steady(line) for line in lines if line and "/matching/" not in line]
 
 
 def main_lines(page: str) -> list[str]:
@@ -199,14 +201,19 @@ def steadied(document: Any) -> Any:
     return steady(document) if isinstance(document, str) else document
 
 
-def zipped_files(raw: bytes) -> dict[str, int | str]:
-    """The files of an archive, each with how many lines it has; what is no text, and Parquet, is not opened."""
-    told: dict[str, int | str] = {}
+def zipped_files(raw: bytes) -> dict[str, int]:
+    """The files of an archive, each with how many lines it has; how many there are of those that digests name.
+
+    Parquet is there only where its library is.
+    """
+    told: Counter[str] = Counter()
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         for name in sorted(name for name in archive.namelist() if not name.endswith(".parquet")):
-            is_text = not name.endswith(".sqlite") and "DIGEST" not in steady(name)
-            told[steady(name)] = len(archive.read(name).splitlines()) if is_text else "not opened"
-    return told
+            if "/rankings/" in name or "/signed/" in name or name.endswith(".sqlite"):
+                told[f"{name.rpartition('/')[0]}: files"] += 1
+            else:
+                told[steady(name)] = len(archive.read(name).splitlines())
+    return dict(told)
 
 
 def without(document: Any, names: Iterable[str]) -> Any:
