@@ -30,7 +30,7 @@ def page(read: ReadSite, path: str, asker: str = "visitor", *, whole: bool = Fal
     answer = read.get(path, asker)
     kind = answer.headers.get("content-type", "")
     if "html" not in kind:
-        return [f"{answer.status_code} {headers_of(answer)}", *map(str, told(answer)["content"])]
+        return [f"{answer.status_code} {headers_of(answer)}", *map(str, told(answer)["content"] or [])]
     lines = page_lines(answer.text) if whole else main_lines(answer.text)
     return lines if answer.status_code == 200 else [f"{answer.status_code} {headers_of(answer)}", *lines]
 

@@ -15,7 +15,7 @@ from told_pages import compact, told, without
 API = "/api/v1"
 BAY, COVE = f"{API}/boards/bay", f"{API}/boards/cove"
 #: What is measured or made anew in each run.
-MEASURED = ("signature", "public_key", "seconds", "id")
+MEASURED = ("signature", "public_key", "seconds", "id", "speed")
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +81,8 @@ def test_rankings_of_other_boards_are_answered_as_approved(read: ReadSite) -> No
     said |= all_asked(read, COVE, ("/ranking",)) | all_asked(read, COVE, ("/ranking",), "owner")
     said |= all_asked(read, f"{API}/boards", ("/bare/ranking", "/bare/rankings", "/bare/ensembles", "/bare/ranking/generators"))
     said |= all_asked(read, f"{API}/boards", ("/long/ranking/generators?limit=2", "/pairs/ranking"))
+    # What another ensemble would reach rests on a system that hardly has a solution.
+    said["/ranking owner"]["content"]["ranking"].pop("alternative")
     approve("site-answers/other-rankings", said)
 
 
