@@ -147,7 +147,7 @@ def test_files_of_a_running_site_are_asked_for_and_thrown_away_as_approved(runni
     for wrong in ({"instances": "some"}, {"instances": -1}, {"pairs": -1, "odd": 1}, {"base_url": "x"}, []):
         note(f"asked wrongly {wrong}", method="POST", json=wrong)
     wanted = {"instances": "none", "pairs": 0, "parts": False, "analyses": False}
-    for fields in ({"instances": "none"}, {"what": "publish", "pairs": "x"}, {"do": "publish", "pairs": "x"}):
+    for fields in ({"instances": "none"}, {"act": "odd"}, {"act": "publish", "pairs": "x", "base_url": "y"}):
         note(f"form, wrong {fields}", page, method="POST", data=fields)
     note("asked", method="POST", json=wanted)
     note("waiting")
