@@ -70,7 +70,7 @@ def test_the_files_of_a_site_are_as_approved(files: Path) -> None:
             list(dict.fromkeys(map(steady, _Leads(path.read_text("utf-8")).leads))), ensure_ascii=False
         )
         for path in named_files(files)
-        if path.suffix == ".html"
+        if path.suffix == ".html" and not any(word in path.name for word in ("-sort-", "-generator-", "-order-"))
     }
     outcome = json.loads((files.parent / "outcome.json").read_text())
     sitemap = [steady(line) for line in (files / "sitemap.xml").read_text().splitlines()]
@@ -120,7 +120,7 @@ def test_what_can_not_be_published_says_why(tmp_path: Path) -> None:
 @pytest.fixture
 def running(tmp_path: Path) -> ReadSite:
     with fixed_identities():
-        read = new_site(tmp_path, page_board(4))
+        read = new_site(tmp_path, replace(page_board(2), metrics=()))
         read.work()
     return read
 

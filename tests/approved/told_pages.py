@@ -23,6 +23,8 @@ INLINE = frozenset(
 DULL = frozenset(
     "integrity nonce srcset autocomplete spellcheck viewbox xmlns focusable loading decoding stroke-width".split()
 )
+#: Elements whose look never says anything.
+PLAIN = frozenset("dl ul section form table header button li main fieldset label input select".split())
 #: Headers that say something about the answer itself.
 TOLD_HEADERS = (
     *("content-type", "content-disposition", "location", "link", "cache-control", "vary", "retry-after", "allow"),
@@ -72,6 +74,8 @@ class _Lines(HTMLParser):
         for name, value in attrs:
             if name in DULL or (tag == "link" and name == "href" and "static" in (value or "")):
                 continue
+            if name in ("class", "tabindex") and tag in PLAIN:
+                continue
             if name == "value" and ("name", "csrf") in attrs:
                 continue
             told.append(name if value is None else f'{name}="{value}"')
@@ -115,7 +119,13 @@ def main_lines(page: str) -> list[str]:
     lines = page_lines(page)
     begin = next((k for k, line in enumerate(lines) if line.startswith("<main")), 0)
     end = next((k for k, line in enumerate(lines) if line.startswith("<footer")), len(lines))
-    return lines[begin:end]
+    lines = lines[begin:end]
+    tabs = next((k for k, line in enumerate(lines) if line.startswith('<nav class="tabs"')), None)
+    if tabs is None:
+        return lines
+    # The tabs are told with the whole page of a board.
+    behind = next((k for k in range(tabs + 2, len(lines)) if not lines[k].startswith("<li><a")), len(lines))
+    return lines[:tabs] + lines[behind:]
 
 
 def unlike(base: Sequence[str], other: Sequence[str], *, known_before: Sequence[str] = ()) -> list[str]:
