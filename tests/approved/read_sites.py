@@ -30,6 +30,7 @@ from billboards.board import (
     Reference,
     row_of,
 )
+from billboards.board.cells import Floats
 from billboards.board.judgments import JudgmentColumns
 from billboards.board.trust import TrustRules
 from billboards.board.writing import write_board
@@ -104,9 +105,7 @@ def rich_board(instances: int = 12) -> Board:
             judged.add(k, g, {"adequacy": value, "fluency": 3.0 + k % 3, "defects": float(g)}, annotator="ann")
             judged.add(k, g, {"adequacy": min(5.0, value + k % 2), "fluency": 4.0, "defects": 1.0}, annotator="bob")
             if k % 3 == 0:
-                judged.add(
-                    k, g, {"adequacy": value, "fluency": 2.0, "defects": 9.0}, annotator="cleo", details=details
-                )
+                judged.add(k, g, {"adequacy": value, "fluency": 2.0, "defects": 9.0}, annotator="cleo", details=details)
         rows.append(row_of(generator, ones, tuple(written)))
     people = (Generator("Cleo", kind="human", description="writes by hand"), Generator("Dana", kind="human"))
     for p, person in enumerate(people):
@@ -153,10 +152,12 @@ def with_columns(board: Board) -> Board:
     """The board with scores that came along: one by another name, one of errors with gaps, one that is often unlike."""
     random, count = np.random.default_rng(3), len(board.instances)
     machines = [row.name for row in board.rows if row.generator is not None and row.generator.kind == "machine"]
-    quality = {name: np.round(0.9 - 0.07 * g + 0.05 * random.normal(size=count), 4) for g, name in enumerate(machines)}
+    quality: dict[str, Floats] = {
+        name: np.round(0.9 - 0.07 * g + 0.05 * random.normal(size=count), 4) for g, name in enumerate(machines)
+    }
     quality["late"] = np.where(np.arange(count) < count // 2, quality["late"], np.nan)
-    errors = {name: -(np.arange(count) % 4 + g * 1.5) for g, name in enumerate(machines[:-1])}
-    released = {name: np.round(40 + 5 * random.normal(size=count), 2) for name in machines}
+    errors: dict[str, Floats] = {name: -(np.arange(count) % 4 + g * 1.5) for g, name in enumerate(machines[:-1])}
+    released: dict[str, Floats] = {name: np.round(40 + 5 * random.normal(size=count), 2) for name in machines}
     columns = (
         ImportedColumn(
             name="COMET", source_name="comet-22", signature="imported:comet-22", values=quality, needs_input=True
@@ -185,9 +186,7 @@ def hiding_board() -> Board:
 
 def long_board(machines: int = 101, instances: int = 2) -> Board:
     """So many machines that the table has a second page, and many of one score."""
-    ones = tuple(
-        Instance(f"i{k}", references=(Reference("Ada", TEXT),), input=f"input {k}") for k in range(instances)
-    )
+    ones = tuple(Instance(f"i{k}", references=(Reference("Ada", TEXT),), input=f"input {k}") for k in range(instances))
     judged, rows = JudgmentColumns(("adequacy",)), []
     for g in range(machines):
         words = TEXT.split()[: 20 - g // 6]
@@ -315,9 +314,7 @@ def read_site(home: Path) -> ReadSite:
 
 def told_site(home: Path) -> ReadSite:
     boards = (rich_board(), hiding_board(), bare_board(), compared_board("pairs", 9, seed=3), long_board())
-    read = new_site(
-        home, *boards, settings='title = "Harbours & boards"\nbase_url = "https://boards.example.org/"\n'
-    )
+    read = new_site(home, *boards, settings='title = "Harbours & boards"\nbase_url = "https://boards.example.org/"\n')
     rich, hiding = boards[0], boards[1]
     read.settle(
         "bay",
@@ -334,7 +331,12 @@ def told_site(home: Path) -> ReadSite:
         },
     )
     read.work()
-    about = {"description": "a *boat*", "url": "https://boat.example", "paper": "https://boat.example/p", "latency": 0.75}
+    about = {
+        "description": "a *boat*",
+        "url": "https://boat.example",
+        "paper": "https://boat.example/p",
+        "latency": 0.75,
+    }
     read.send("team", "bay", "boat", outputs(rich, "boat"), about=about)
     read.send("team", "bay", "veiled", outputs(rich, "veil"), anonymous=True)
     sent = sent_scores(rich)

@@ -39,7 +39,9 @@ def ways(read: ReadSite, base: str, queries: Iterable[str], asker: str = "visito
     """A page, and what is unlike it where an address asks for something else."""
     usual = page(read, base, asker)
     others = {query: page(read, f"{base}?{query}", asker) for query in queries}
-    return {base: usual} | {query: lines if is_fault(lines) else unlike(usual, lines) for query, lines in others.items()}
+    return {base: usual} | {
+        query: lines if is_fault(lines) else unlike(usual, lines) for query, lines in others.items()
+    }
 
 
 def is_fault(lines: Sequence[str]) -> bool:
@@ -64,7 +66,7 @@ TABLES = (
     "sort=nothing",
     "direction=up",
     "order=overrating&find=gull",
-    "order=name&columns=all",
+    "order=name&columns=all&find=gull",
     "order=best",
     "show=ranks",
     "show=values",
@@ -75,7 +77,7 @@ TABLES = (
     "columns=some",
     "find=e",
     "find=%20GULL%20",
-    "find=zzz&order=name",
+    "find=zzz",
     "page=2",
     "page=0",
     "page=x",
@@ -169,7 +171,6 @@ def test_the_page_of_each_generator_is_as_approved(read: ReadSite) -> None:
         ("/boards/cove/generators/diver", "visitor"),
         ("/boards/cove/generators/late", "owner"),
         ("/boards/bare/generators/only", "visitor"),
-        ("/boards/pairs/generators/good", "visitor"),
         ("/boards/long/generators/m100", "visitor"),
     ):
         seen[path] = unlike(usual, page(read, path, asker))
@@ -179,7 +180,7 @@ def test_the_page_of_each_generator_is_as_approved(read: ReadSite) -> None:
 SEARCHES = (
     "text=FERRY&sort=disagreement&metric=COMET&generator=gull",
     "text=ferry&within=source&generator=gull",
-    "text=zyxwvut&within=reference&domain=land",
+    "text=zyxwvut&within=reference&domain=land&generator=ibis",
     "text=island&within=output&sort=best&metric=errors&document=notice+0",
     "within=nowhere",
     "metric=errors&low=-3&high=-1&sort=worst",
@@ -191,10 +192,10 @@ SEARCHES = (
     "people_low=60&people_high=x",
     "low=1e16",
     "low=-1e15&judgment=judged&sort=harsher&generator=Cleo",
-    "judgment=unjudged&generator=late",
-    "judgment=errors&tag=short",
+    "judgment=unjudged&generator=late&tag=short",
+    "judgment=errors&tag=short&generator=gull",
     "judgment=odd",
-    "document=notice+2&tag=with+numbers",
+    "document=notice+2&tag=with+numbers&generator=boat",
     "document=nothing",
     "generator=nobody",
     "sort=odd",
@@ -203,7 +204,7 @@ SEARCHES = (
     "page=0",
     "page=-1.5",
     "text=zzz&low=5",
-    "metric=ensemble&high=70",
+    "metric=ensemble&high=70&generator=heron",
 )
 
 
@@ -211,13 +212,19 @@ def test_outputs_are_found_as_approved(read: ReadSite) -> None:
     seen: dict[str, Any] = ways(read, f"{BAY}/instances", SEARCHES)
     for board in ("cove", "bare"):
         seen[board] = page(read, f"/boards/{board}/instances")
-    seen["cove, owner"] = page(read, "/boards/cove/instances?sort=disagreement&page=2", "owner")
     approve("pages/outputs", seen)
 
 
 def test_the_page_of_an_instance_is_as_approved(read: ReadSite) -> None:
     first, second = f"{BAY}/instances/{named('No. 0?')}", f"{BAY}/instances/{named('i/4')}"
-    queries = ("against=Ben", f"against={named(ODD)}&metric=errors", "metric=people", "metric=none", "against=none", "page=2")
+    queries = (
+        "against=Ben",
+        f"against={named(ODD)}&metric=errors",
+        "metric=people",
+        "metric=none",
+        "against=none",
+        "page=2",
+    )
     seen: dict[str, Any] = ways(read, first, queries)
     seen["another"] = unlike(seen[first], page(read, second))
     seen["last"] = page(read, f"{BAY}/instances/{named('i/11')}")[:30]
@@ -262,7 +269,7 @@ def test_entries_are_set_side_by_side_as_approved(read: ReadSite) -> None:
     approve("pages/compare", seen)
 
 
-PAST = ("since=1", "since=7", "since=99", "since=x", "sort=people&show=ranks", "find=gull")
+PAST = ("since=1", "since=7", "since=99", "since=x", "show=ranks&find=gull")
 
 
 def test_what_was_before_is_told_as_approved(read: ReadSite) -> None:
@@ -281,7 +288,9 @@ def test_what_was_before_is_told_as_approved(read: ReadSite) -> None:
     seen["no ensemble"] = page(read, f"{BAY}/ensembles/nothing")
     seen["cove"] = by_reader(read, "/boards/cove/rankings", ("visitor", "owner"))
     seen["cove, one"] = unlike(usual, page(read, "/boards/cove/rankings/1"))
-    seen["cove, one, owner"] = unlike(page(read, "/boards/cove/rankings/1"), page(read, "/boards/cove/rankings/1", "owner"))
+    seen["cove, one, owner"] = unlike(
+        page(read, "/boards/cove/rankings/1"), page(read, "/boards/cove/rankings/1", "owner")
+    )
     seen["cove, ensembles"] = by_reader(read, "/boards/cove/ensembles", ("visitor", "owner"))
     for path in ("rankings", "ensembles"):
         seen[f"bare, {path}"] = page(read, f"/boards/bare/{path}")

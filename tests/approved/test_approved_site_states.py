@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 from approving import approve
 from fastapi.testclient import TestClient
 from page_sites import page_board
@@ -68,7 +67,9 @@ def test_a_board_shows_in_every_state_what_was_approved(tmp_path: Path) -> None:
         note("in vain")
         read.work()
         moment = "2041-01-01T00:00Z"
-        read.settle("harbour", phases=[{"name": "first", "blind": True, "closes": moment}, {"name": "next", "opens": moment}])
+        read.settle(
+            "harbour", phases=[{"name": "first", "blind": True, "closes": moment}, {"name": "next", "opens": moment}]
+        )
         read.send("team", "harbour", "blind boat", outputs(board, "blind"), entry="contrastive")
         read.work()
         note("blind phase", "/submit")
@@ -80,7 +81,9 @@ def test_a_board_shows_in_every_state_what_was_approved(tmp_path: Path) -> None:
         fix_seconds(read.site)
         note("judgments hidden", "/metrics", "/metrics/chrF")
         read.client.post(f"{API}/freeze", headers={"authorization": f"Bearer {read.tokens['owner']}"})
-        read.settle("harbour", hidden_judgments=False, hidden_references=False, phases=[], inputs_from=None, revealed=True)
+        read.settle(
+            "harbour", hidden_judgments=False, hidden_references=False, phases=[], inputs_from=None, revealed=True
+        )
         read.work()
         note("frozen", "/submit")
         path = tmp_path / "harbour" / "board.toml"
@@ -190,7 +193,9 @@ def test_limits_are_kept_as_approved(tmp_path: Path) -> None:
     folder = write_board(page_board(4), tmp_path / "harbour")
     data = tmp_path / "data"
     data.mkdir()
-    settings = "reads_per_minute = 3\nchanges_per_minute = 2\nform_bytes = 1000\ngenerator_bytes = 2000\nmetric_bytes = 10\n"
+    settings = (
+        "reads_per_minute = 3\nchanges_per_minute = 2\nform_bytes = 1000\ngenerator_bytes = 2000\nmetric_bytes = 10\n"
+    )
     (data / "site.toml").write_text(settings)
     clock = Clock(BEGIN)
     site = open_site(data, boards=[folder], login_required=True, clock=clock)
@@ -239,7 +244,7 @@ MEASURED = re.compile(r"_seconds_sum|_seconds_total|_bucket|memory_bytes|free_by
 
 def counted(text: str) -> list[str]:
     """Lines of Prometheus' format without what is measured."""
-    lines = [line for line in text.splitlines() if "connections" not in line]
+    lines = [line for line in steady(text).splitlines() if "connections" not in line]
     return [
         f"{line.rpartition(' ')[0]} N" if MEASURED.search(line) and not line.startswith("#") else line for line in lines
     ]
@@ -278,7 +283,9 @@ def test_who_is_kept_out_reads_what_was_approved(tmp_path: Path) -> None:
     read = new_site(tmp_path, page_board(4))
     read.work()
     said: dict[str, Any] = {}
-    policy = {name: steady(value) for name, value in read.get(BOARD).headers.items() if name not in ("etag", "content-length")}
+    policy = {
+        name: steady(value) for name, value in read.get(BOARD).headers.items() if name not in ("etag", "content-length")
+    }
     said["headers of a page"] = without(policy, ("x-request-id", "server-timing"))
     said["headers of what is embedded"] = steady(read.get(f"/embed{BOARD}").headers["content-security-policy"])
     senders = (
@@ -299,10 +306,20 @@ def test_who_is_kept_out_reads_what_was_approved(tmp_path: Path) -> None:
     said["no form of this session"] = told(read.client.post("/see-as", data={"audience": "visitor", "csrf": "x"}))
     for audience in ("visitor", "team", "annotator", "nobody"):
         answer = read.client.post("/see-as", data={"audience": audience, "back": BOARD, "csrf": csrf})
-        said[f"as {audience}"] = [answer.status_code, answer.headers.get("location"), unlike(usual, page_lines(read.client.get(BOARD).text))]
-        said[f"changes as {audience}"] = told(read.client.patch(f"{API}/settings", json={"k": 1}, headers={"x-csrf-token": csrf}))
+        said[f"as {audience}"] = [
+            answer.status_code,
+            answer.headers.get("location"),
+            unlike(usual, page_lines(read.client.get(BOARD).text)),
+        ]
+        said[f"changes as {audience}"] = told(
+            read.client.patch(f"{API}/settings", json={"k": 1}, headers={"x-csrf-token": csrf})
+        )
     with_cookie = read.client.get(BOARD, headers={"accept-encoding": "gzip"})
-    said["again"] = [with_cookie.status_code, with_cookie.headers.get("content-encoding"), with_cookie.headers.get("vary")]
+    said["again"] = [
+        with_cookie.status_code,
+        with_cookie.headers.get("content-encoding"),
+        with_cookie.headers.get("vary"),
+    ]
     read.site.login_required = False
     for host in ("localhost", "127.0.0.1:8000", "[::1]", "boards.example.org", "", "localhost.example"):
         client = TestClient(create_app(read.site), "http://localhost", raise_server_exceptions=False)
@@ -339,6 +356,8 @@ def test_a_site_for_its_own_machine_wants_its_token_as_approved(tmp_path: Path) 
         said[f"then {query}"] = client.get(BOARD, headers={"accept": "text/html"}).status_code
     for scheme in ("Bearer", "bearer", "Basic", ""):
         said[f"scheme {scheme}"] = fresh().get(BOARD, headers={"authorization": f"{scheme} {token}"}).status_code
-    said["as the owner"] = page_lines(fresh().get("/", headers={"authorization": f"Bearer {token}", "accept": "text/html"}).text)
+    said["as the owner"] = page_lines(
+        fresh().get("/", headers={"authorization": f"Bearer {token}", "accept": "text/html"}).text
+    )
     site.close()
     approve("states/own-machine", said)

@@ -41,7 +41,9 @@ def small(home: Path) -> SmallSite:
             assert send_metric(made).status_code == 201
             made.work()
             clock.now += DAY
-            sent = send_generator(made, {f"{board}.jsonl": outputs_of(home, board) for board in ("one", "two", "pairs")})
+            sent = send_generator(
+                made, {f"{board}.jsonl": outputs_of(home, board) for board in ("one", "two", "pairs")}
+            )
             assert sent.status_code == 201, sent.text
             made.work()
     fix_seconds(made.site)
@@ -59,7 +61,6 @@ def asked(small: SmallSite, path: str, asker: str = "visitor", accept: str = "te
 def lines(small: SmallSite, path: str, asker: str = "visitor") -> list[str]:
     answer: dict[str, Any] = asked(small, path, asker)
 
-
     content = answer["content"]
     shown: list[str] = json.loads(content) if isinstance(content, str) else content
     return shown if answer["status"] == 200 else [str(answer["status"]), *shown]
@@ -74,7 +75,6 @@ VIEWS = (
     "block=one",
     "block=none&show=p",
     "block=odd",
-    "preset=wmt24",
     "preset=odd",
     "statistic=kendall-b",
     "statistic=spearman&grouping=by-item",

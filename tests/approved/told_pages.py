@@ -1,4 +1,4 @@
-"""Answers of a site as plain lines: what stands on a page with its attributes, and how one page differs from another."""
+"""Answers of a site as plain lines: what stands on a page, and how one page differs from another."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from typing import Any
 #: Elements whose text says nothing to a reader.
 SILENT = frozenset(["script", "style"])
 #: Elements that stand in a line of text.
-INLINE = frozenset(
+_INLINE = (
     "a abbr b bdi br button cite code dd del em figcaption i img input ins kbd label mark meter option optgroup output "
-    "path circle line rect polyline text title tspan g small source span strong sub summary sup td th time u use var q".split()
+    "path circle line rect polyline text title tspan g small source span strong sub summary sup td th time u use var q"
 )
+INLINE = frozenset(_INLINE.split())
 #: Attributes that only say how a page looks or is loaded, and those that are random.
-DULL = frozenset(
-    "integrity nonce srcset autocomplete spellcheck viewbox xmlns focusable loading decoding stroke-width".split()
-)
+_DULL = "integrity nonce srcset autocomplete spellcheck viewbox xmlns focusable loading decoding stroke-width"
+DULL = frozenset(_DULL.split())
 #: Elements whose look never says anything.
-PLAIN = frozenset("dl ul section form table header button li main fieldset label input select".split())
+_PLAIN = "dl ul section form table header button li main fieldset label input select"
+PLAIN = frozenset(_PLAIN.split())
 #: Headers that say something about the answer itself.
 TOLD_HEADERS = (
     *("content-type", "content-disposition", "location", "link", "cache-control", "vary", "retry-after", "allow"),
@@ -41,6 +42,8 @@ _CHANCE = (
     (re.compile(r"(?<=[+-])[0-9a-f]{8}\b"), "DIGEST"),
     (re.compile(r"DIGEST(, DIGEST)+"), "DIGESTS"),
 )
+#: The program's version, which is another one soon.
+_VERSION = re.compile(r"(billboards |version=\"|version \{)\d+\.\d+[.\w]*")
 #: Outputs a second, beside what a metric costs.
 _SPEED = re.compile(r"((?:instant|slow)<td>)[\d,.]+")
 #: Times by the clock of the site, which stands still; only others differ from run to run.
@@ -53,6 +56,7 @@ def steady(text: str) -> str:
     text = _LONG.sub(lambda number: f"{float(number[0]):.6g}", text)
     for pattern, word in _CHANCE:
         text = pattern.sub(word, text)
+    text = _VERSION.sub(r"\1VERSION", text)
     text = _SPEED.sub(r"\1SPEED", text)
     text = _OWN_TIME.sub(r"\1/\2/\3", text)
     return _POLICY.sub("'DIGEST'", _STATIC.sub("/static/", text))
