@@ -156,7 +156,8 @@ def with_columns(board: Board) -> Board:
         name: np.round(0.9 - 0.07 * g + 0.05 * random.normal(size=count), 4) for g, name in enumerate(machines)
     }
     quality["late"] = np.where(np.arange(count) < count // 2, quality["late"], np.nan)
-    errors: dict[str, Floats] = {name: -(np.arange(count) % 4 + g * 1.5) for g, name in enumerate(machines[:-1])}
+    places = np.arange(count, dtype=np.float64)
+    errors: dict[str, Floats] = {name: -(places % 4.0) - g * 1.5 for g, name in enumerate(machines[:-1])}
     released: dict[str, Floats] = {name: np.round(40 + 5 * random.normal(size=count), 2) for name in machines}
     columns = (
         ImportedColumn(

@@ -265,7 +265,6 @@ def test_entries_are_set_side_by_side_as_approved(read: ReadSite) -> None:
     others["hidden"] = page(read, f"/boards/cove/compare?first={quote(ODD)}&second=late")
     others["compared"] = page(read, "/boards/pairs/compare?first=good&second=poor")
     seen |= {query: lines if is_fault(lines) else unlike(usual, lines) for query, lines in others.items()}
-    seen["bare"] = page(read, "/boards/bare/compare")
     approve("pages/compare", seen)
 
 
