@@ -24,7 +24,8 @@ from billboards.site.publishing.publications import find_old, remove_old
 from billboards.site.publishing.repositories import write_repository
 from billboards.site.publishing.repository import leaderboard
 from billboards.site.publishing.source import momentary_site
-from billboards.site.publishing.walking import write_site
+from billboards.site.publishing.walking import choose, write_site
+from billboards.site.web.app import create_app
 
 
 class _Leads(HTMLParser):
@@ -182,6 +183,21 @@ def test_files_of_a_running_site_are_asked_for_and_thrown_away_as_approved(runni
         entries = trail.entries(connection, board="harbour", limit=50)
         said["trail"] = [[e.action, e.actor, sorted(e.detail)] for e in entries if e.action.startswith("files")]
     approve("published/asked", said)
+
+
+def test_what_of_a_board_becomes_files_is_chosen_as_approved(tmp_path: Path) -> None:
+    read = new_site(tmp_path, page_board(4))
+    read.work()
+    pages = create_app(read.site).state.pages
+    said: dict[str, Any] = {}
+    for wanted in ("all", "judged", "none", "0", "1", "3", "9"):
+        for most in (None, 0, 2):
+            choice, _ = choose(read.site, pages, instances=wanted, most_instances=most, pairs=2)
+            said[f"{wanted}, {most}"] = sorted(choice.instances["harbour"])
+    for count in (0, 1, 3, 99):
+        choice, _ = choose(read.site, pages, pairs=count, parts=False)
+        said[f"{count} pairs"] = [sorted(choice.pairs["harbour"]), choice.boards, choice.parts, choice.analyses]
+    approve("published/chosen", said)
 
 
 def test_a_repository_around_boards_is_as_approved(
