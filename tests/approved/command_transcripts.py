@@ -74,7 +74,7 @@ def steady(value: Any) -> Any:
     """A document without what changes from run to run."""
     if isinstance(value, dict):
         return {key: "SOME" if key in MEASURED and part is not None else steady(part) for key, part in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [steady(part) for part in value]
     if isinstance(value, str):
         return "\n".join(plain_lines(value)) if "\n" not in value else plain_lines(value)
