@@ -82,7 +82,7 @@ def steady(value: Any) -> Any:
 
 
 #: Keys of documents whose values are measured on this machine.
-MEASURED = frozenset({"seconds", "elapsed", "per_second", "speed", "memory", "billboards_version", "python", "platform"})
+MEASURED = frozenset({"seconds", "elapsed", "per_second", "speed", "memory", "billboards_version", "python", "estimate"})
 
 
 def all_ran(capsys: pytest.CaptureFixture[str], commands: str) -> dict[str, Any]:
