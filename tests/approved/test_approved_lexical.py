@@ -251,8 +251,6 @@ SPECS = (
     "judge",
     "pack:none",
     "pack:none(x=1)",
-    "evaluate:none",
-    "evaluate:./none",
     "nothing:none",
     "mine.py",
     "nowhere.py",

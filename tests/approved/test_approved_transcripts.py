@@ -109,7 +109,6 @@ COMMANDS = {
         rank
     """,
     "judgments": """
-        judgments write crowded --format csv --key secret
         judgments write crowded --format label-studio --key secret -o studio.json
         judgments write crowded --format appraise --key secret
         judgments write crowded --format mqm --key secret
@@ -209,9 +208,6 @@ COMMANDS = {
         metrics nothing
         metrics length --json
         metrics judge-MQM
-        metrics COMET
-        metrics --fetch nobody/none --offline
-        metrics --fetch nobody/none --offline --json
         metrics --verify nothing
         metrics --verify BLEU
         metrics --verify COMET --examples nowhere.toml
@@ -223,7 +219,8 @@ COMMANDS = {
         pack list --home packs
         pack list --home packs --json
         pack build nowhere --home packs
-        pack try nothing small --home packs
+        pack check nothing small --home packs
+        pack nothing
         completion bash
         completion fish
         completion zsh
@@ -238,7 +235,6 @@ COMMANDS = {
         get nothing
         get summeval --unverified
         get summeval --from nowhere
-        get summeval --list --json
         get small --catalogue nowhere.toml
         get summeval -o small
         import
@@ -308,13 +304,13 @@ COMMANDS = {
         suite new other.toml nowhere
         suite run suite.toml --jobs 1 --draws 20 --metric chrF --metric length --html pages/suite.html
         suite run suite.toml --jobs 1 --draws 20 --metric chrF --metric length --show p --csv
-        suite run suite.toml --jobs 1 --draws 20 --metric chrF --add mine.py --show intervals --json
+        suite run suite.toml --jobs 1 --draws 20 --metric chrF --add mine.py --show intervals --csv
         suite run suite.toml --jobs 1 --draws 20 --metric chrF --add broken.py
         suite tables suite.toml --metric chrF --metric length --draws 20 --show intervals
         suite tables suite.toml --task nothing --draws 20
         suite tables suite.toml --dimension adequacy --draws 20 --latex
         suite rank suite.toml --draws 20 --role other
-        suite rank suite.toml --draws 20 --block one --json
+        suite rank suite.toml --draws 20 --block one
         suite rank suite.toml --draws 20 --block none
         suite people suite.toml --draws 20
         suite people suite.toml --draws 20 --sides two --csv
@@ -331,7 +327,7 @@ COMMANDS = {
         metric report chrF small --suite suite.toml
         metric report nothing small
         audit small --metric length --draws 5 --html pages/audit.html --no-save
-        audit small otherwise --metric length --draws 5 --scatter pages/scatter.svg --json
+        audit small otherwise --metric length --draws 5 --scatter pages/scatter.svg
         audit small nowhere --metric length --draws 5 --csv
         audit nowhere
     """,
