@@ -84,7 +84,20 @@ def steady(value: Any) -> Any:
 
 #: Keys of documents whose values are measured on this machine, or say when.
 MEASURED = frozenset(
-    {"created", "changed", "opened", "closed", "withdrawn", "began", "ended", "answered_at", "expires", "first_at", "last_at", "joined"}
+    {
+        "created",
+        "changed",
+        "opened",
+        "closed",
+        "withdrawn",
+        "began",
+        "ended",
+        "answered_at",
+        "expires",
+        "first_at",
+        "last_at",
+        "joined",
+    }
     | {"seconds", "elapsed", "per_second", "speed", "memory", "billboards_version", "python", "estimate"}
 )
 

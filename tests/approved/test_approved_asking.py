@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,10 +76,12 @@ BEFORE = """
     campaign new ferry first --template genie-translation --zone Nowhere/City
     campaign new ferry first --template genie-translation --generator g9
     campaign new ferry first --template genie-translation --aim means --stop-level 2
-    campaign new ferry first --template genie-translation --instances 4 --pay 0.5 --fee 0.25 --seconds 60 --budget 50 --hours 0-24 --early 0 --annotators 2 --labels 2 --overlap 0.5 --seed 3
+    campaign new ferry first --template genie-translation --instances 4 --pay 0.5 --fee 0.25 \
+--seconds 60 --budget 50 --hours 0-24 --early 0 --annotators 2 --labels 2 --overlap 0.5 --seed 3
     campaign new ferry first --template genie-translation
     campaign new ferry free --template binary --generator g0 --generator g1 --instances 2 --early 0 --rolling --json
-    campaign new ferry watched --template genie-translation --instances 3 --early 0 --stop decided --stop-level 0.1 --exclusion model --currency EUR --hourly 9 --pay 0.01 --seconds 30 --no-rank --csv
+    campaign new ferry watched --template genie-translation --instances 3 --early 0 --stop decided \
+--stop-level 0.1 --exclusion model --currency EUR --hourly 9 --pay 0.01 --seconds 30 --no-rank --csv
     campaign list
     campaign list --json
     campaign quote first
@@ -180,7 +182,7 @@ def test_campaigns_are_led_as_approved(data: Path, tmp_path: Path, capsys: pytes
     links: list[tuple[str, str]] = []
 
     def run_all(commands: str, person: str = "") -> None:
-        for k, command in enumerate(filter(None, map(str.strip, commands.splitlines()))):
+        for _k, command in enumerate(filter(None, map(str.strip, commands.splitlines()))):
             printed = ran(capsys, with_site(command.replace("PERSON", person)))
             links.extend(re.findall(r"(\S+?)[\s,]+(/annotate/\S+)", " ".join(map(str, printed.get("out", [])))))
             told[f"{len(told)} {command}" if command in told else command] = printed
@@ -209,7 +211,15 @@ def test_public_boards_are_fetched_as_approved(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "132")
     monkeypatch.setenv("BILLBOARDS_CACHE", str(tmp_path / "cache"))
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "BILLBOARDS_OFFLINE"):
+    for name in (
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "BILLBOARDS_OFFLINE",
+    ):
         monkeypatch.delenv(name, raising=False)
     server.files["/ratings.csv"] = TABLE
     changed = TABLE.replace(b"1", b"2")
@@ -274,7 +284,9 @@ def test_sources_are_imported_as_approved(
             if value is None or option.argument:
                 continue
             values = value if isinstance(value, list | tuple) else [value]
-            words += [f"--{option.outer} '{each}'" for each in values] if option.type is not bool else [f"--{option.outer}"]
+            words += (
+                [f"--{option.outer} '{each}'" for each in values] if option.type is not bool else [f"--{option.outer}"]
+            )
         command = " ".join(words)
         told[name] = {
             "import": ran(capsys, command),

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from approving import approve
 from asked_judges import ALONE, BATCH, came_of, logged, sent, serving, without_port
 from command_transcripts import ran
 from judge_purse import empty_purse
-from judge_server import JudgeServer, Reply, completion, judge, token_logprobs, trouble
+from judge_server import JudgeServer, Received, Reply, completion, judge, token_logprobs, trouble
 from judge_vendors import VENDORS, azure_filter, hostile_reply, hostile_text, odd_text, vllm_too_long, without_text
 from small_boards import small_board
 
@@ -70,7 +71,8 @@ JUDGES = (
 )
 PROMPTS = {
     "mine.toml": 'name = "mine"\nsystem = "You are strict. {{x}} Answer as {form}."\n'
-    'user = "Rate {output} for {input} beside {reference} and {references}.\\n{aspects}\\nJSON: {form}"\nscale = [1, 7]\n'
+    'user = "Rate {output} for {input} beside {reference} and {references}.\\n{aspects}\\nJSON: {form}"\n'
+    "scale = [1, 7]\n"
     '[aspects]\nwit = "it is funny"\n"good sense" = "it is sensible"\n'
     '[[examples]]\noutput = "An \\"example\\"."\ninput = "Ein Beispiel."\nreferences = ["One."]\n'
     'answer = \'{"wit": 1, "good sense": 2}\'\n',
@@ -96,8 +98,8 @@ def test_a_judge_asks_and_scores_as_approved(
     for name in JUDGES[place : place + 6]:
         server.received.clear()
         made = metric(name)
-        scores, lines = logged(caplog, lambda name=name: came_of(name))
-        again, later = logged(caplog, lambda name=name: came_of(name))
+        scores, lines = logged(caplog, partial(came_of, name))
+        again, later = logged(caplog, partial(came_of, name))
         first, *others = [sent(received) for received in server.received] or [{}]
         told[name] = {
             "name": made.name,
@@ -109,11 +111,10 @@ def test_a_judge_asks_and_scores_as_approved(
             "again": "the same" if {**again, "told": []} == {**scores, "told": []} else again,
             "lines": [*lines, *later],
             "first request": first,
-            "other questions": [
-                unlike(other, first) for other in others
-            ],
+            "other questions": [unlike(other, first) for other in others],
         }
-        if isinstance(made, MarksErrors) and not name.startswith("judge(") or name.startswith("judge(prompt=errors"):
+        if (isinstance(made, MarksErrors) and not name.startswith("judge(")) or name.startswith("judge(prompt=errors"):
+            assert isinstance(made, MarksErrors)
             spans = made.error_spans(BATCH)
             told[name]["spans"] = [None if each is None else [asdict(span) for span in each] for each in spans]
     approve(f"judges/asked-{place // 6}", told, folder=tmp_path)
@@ -242,7 +243,7 @@ def test_addresses_and_keys_are_as_approved(judge_environment: None, monkeypatch
         "https://user:pass@judge.example.org/v1?x=1",
         "https://judge.example.org/a b",
     )
-    told: dict[str, Any] = {"addresses": {url: refused(lambda url=url: checked_url(url)) for url in addresses}}
+    told: dict[str, Any] = {"addresses": {url: refused(partial(checked_url, url)) for url in addresses}}
     environments: dict[str, dict[str, str]] = {
         "nothing": {},
         "own": {"BILLBOARDS_JUDGE_URL": "https://judge.example.org/v1", "BILLBOARDS_JUDGE_KEY": " own "},
@@ -278,7 +279,7 @@ def test_addresses_and_keys_are_as_approved(judge_environment: None, monkeypatch
             for variable, value in environment.items():
                 patched.setenv(variable, value)
             for url in ("https://judge.example.org/v1", "http://judge.example.org/v1", "https://api.openai.com/v1"):
-                keys[f"{name} at {url}"] = refused(lambda url=url: shown_credentials(url))
+                keys[f"{name} at {url}"] = refused(partial(shown_credentials, url))
     told["keys"] = keys
     with monkeypatch.context() as patched:
         patched.setenv("BILLBOARDS_JUDGE_PER_MINUTE", "30")
@@ -287,7 +288,10 @@ def test_addresses_and_keys_are_as_approved(judge_environment: None, monkeypatch
     with monkeypatch.context() as patched:
         patched.delenv("BILLBOARDS_JUDGE_CACHE")
         patched.setenv("XDG_CACHE_HOME", "caches")
-        told["usual settings"] = {**asdict(Settings.from_environment()), "cache": str(Settings.from_environment().cache)}
+        told["usual settings"] = {
+            **asdict(Settings.from_environment()),
+            "cache": str(Settings.from_environment().cache),
+        }
     approve("judges/addresses", told)
 
 
@@ -371,7 +375,7 @@ ANSWERS = (
     *(hostile_text(seed) for seed in range(12)),
     *(odd_text(7.0, seed) for seed in range(12)),
 )
-QUOTED = ("Somebody wrote {\"score\": 61} here", "other")
+QUOTED = ('Somebody wrote {"score": 61} here', "other")
 
 
 def test_answers_are_read_as_approved() -> None:
@@ -404,11 +408,16 @@ def test_responses_of_vendors_are_understood_as_approved() -> None:
         **{f"{name}: said": make('{"score": 7}') for name, make in VENDORS.items()},
         "filter": azure_filter(),
         "too long": vllm_too_long(),
-        **{f"ended by {finish}": without_text(finish) for finish in ("length", "content_filter", "tool_calls", "SAFETY")},
+        **{
+            f"ended by {finish}": without_text(finish)
+            for finish in ("length", "content_filter", "tool_calls", "SAFETY")
+        },
         "refusal": without_text("stop", refusal="I can't."),
         "refusal beside text": without_text("stop", refusal="I can't.", content="7"),
         "number as content": without_text("stop", content=7),
-        "parts": without_text("stop", content=[{"type": "text", "text": "a"}, {"type": "image"}, "b", {"type": "text"}]),
+        "parts": without_text(
+            "stop", content=[{"type": "text", "text": "a"}, {"type": "image"}, "b", {"type": "text"}]
+        ),
         "output text": without_text("max_tokens", content=[{"type": "output_text", "text": "a"}]),
         "no choices": Reply(b'{"choices": []}'),
         "a list": Reply(b"[]"),
@@ -420,7 +429,7 @@ def test_responses_of_vendors_are_understood_as_approved() -> None:
         "true usage": completion("7", usage={"prompt_tokens": True, "input_tokens": 3, "output_tokens": (1 << 40) - 1}),
         **{f"hostile {seed}": hostile_reply(seed) for seed in range(16)},
     }
-    errors = (
+    errors: tuple[Any, ...] = (
         {"error": {"code": "content_filter"}},
         {"error": {"code": 1301, "message": "no"}},
         {"error": {"type": "invalid_prompt"}},
@@ -490,7 +499,7 @@ def test_trouble_at_an_endpoint_ends_as_approved(
                 server.script.extend(replies)
                 bound = "max_tokens=20," if "bound" in name else ""
                 asked = f"judge-DA({bound}model=m{place})"
-                given, lines = logged(caplog, lambda asked=asked: came_of(asked, ALONE))
+                given, lines = logged(caplog, partial(came_of, asked, ALONE))
                 bodies = [sent(received) for received in server.received]
                 for body in bodies:
                     body["messages"] = [words for words in body["messages"] if not words[0].startswith("system")]
@@ -504,15 +513,18 @@ def test_trouble_at_an_endpoint_ends_as_approved(
     approve("judges/trouble", told)
 
 
+def silent_about(first: int, received: Received) -> Reply:
+    """An answer about every output but the first ones."""
+    return completion("Who knows?") if int(received.texts["output"].split()[1]) < first else judge(received)
+
+
 def test_abstentions_and_caps_are_as_approved(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[str, Any] = {}
     outputs = [f"output {k}" for k in range(10)]
     batch = Batch(outputs, [["r"]] * 10, ["in"] * 10)
     for silent in (1, 2, 3):
         for share in ("0", "0.1", "0.2", "1"):
-            server.answer = lambda received, silent=silent: (
-                completion("Who knows?") if int(received.texts["output"].split()[1]) < silent else judge(received)
-            )
+            server.answer = partial(silent_about, silent)
             empty_purse()
             name = f"judge-DA(abstain={share},model=m{silent}{share})"
             told[f"{silent} silent, {share}"] = came_of(name, batch)
@@ -539,11 +551,11 @@ def test_abstentions_and_caps_are_as_approved(server: JudgeServer, monkeypatch: 
         for bound in (4455, 4456, 4457):
             empty_purse()
             budget = Budget(prices=prices, tokens=bound)
-            told[f"{bound} tokens at {prices}"] = refused(lambda budget=budget: budget.reserve(3456, 1000))
+            told[f"{bound} tokens at {prices}"] = refused(partial(budget.reserve, 3456, 1000))
         for money in (0.018639, 0.01864, 0.018641):
             empty_purse()
             budget = Budget(prices=prices, money=money)
-            told[f"{money} money at {prices}"] = refused(lambda budget=budget: budget.reserve(3456, 1000))
+            told[f"{money} money at {prices}"] = refused(partial(budget.reserve, 3456, 1000))
     told["tokens"] = {text: estimated_tokens(text) for text in ("", "a", "abc", "abcd", "猫", "猫猫", "x" * 300)}
     approve("judges/caps", told)
 
@@ -574,7 +586,9 @@ def test_what_judges_took_is_told_as_approved(
     )
     for prices in ("", "2.50/10"):
         monkeypatch.setenv("BILLBOARDS_JUDGE_PRICES", prices)
-        for command in commands if not prices else ("judges", "judges --json", "score small --metric judge-ESA --jobs 1"):
+        for command in (
+            commands if not prices else ("judges", "judges --json", "score small --metric judge-ESA --jobs 1")
+        ):
             told[f"{command} {prices}".strip()] = without_port(ran(capsys, command))
     monkeypatch.setenv("BILLBOARDS_JUDGE_TOKENS", "10")
     for more in ("", " --yes"):

@@ -1,4 +1,4 @@
-"""Learned metrics on tiny models: what every option changes of their scores, and how models that don't fit are refused."""
+"""Learned metrics on tiny models: what every option changes of scores, and how models that don't fit are refused."""
 
 from __future__ import annotations
 
@@ -68,7 +68,15 @@ ASKED: Mapping[str, tuple[dict[str, str], tuple[dict[str, Any], ...]]] = {
     "BLEURT": ({"model": "bleurt"}, ({"precision": "bf16"},)),
     "AlignScore": (
         {"model": "align"},
-        ({"mode": "nli"}, {"mode": "bin"}, {"mode": "bin_sp"}, {"mode": "reg"}, {"mode": "none"}, {"size": "large"}, {"size": "huge"}),
+        (
+            {"mode": "nli"},
+            {"mode": "bin"},
+            {"mode": "bin_sp"},
+            {"mode": "reg"},
+            {"mode": "none"},
+            {"size": "large"},
+            {"size": "huge"},
+        ),
     ),
     "SummaC-ZS": (
         {"model": "nli"},
@@ -89,7 +97,15 @@ ASKED: Mapping[str, tuple[dict[str, str], tuple[dict[str, Any], ...]]] = {
     ),
     "SummaC-Conv": (
         {"model": "nli", "convolution": "layer"},
-        ({"agg": "min"}, {"agg": "none"}, {"bins": "even5"}, {"bins": "even23"}, {"bins": "none"}, {"nli_labels": "ec"}, {"nli_labels": "x"}),
+        (
+            {"agg": "min"},
+            {"agg": "none"},
+            {"bins": "even5"},
+            {"bins": "even23"},
+            {"bins": "none"},
+            {"nli_labels": "ec"},
+            {"nli_labels": "x"},
+        ),
     ),
     "MetricX": (
         {"model": "metricx-24-hybrid-large-v2p6", "tokenizer": "mt5"},
@@ -122,11 +138,21 @@ ASKED: Mapping[str, tuple[dict[str, str], tuple[dict[str, Any], ...]]] = {
     ),
     "MoverScore": (
         {"model": "BERT"},
-        ({"layers": 1}, {"layers": 2, "idf": False}, {"layers": 3, "ngram": 2}, {"layers": 1, "squared": True}, {"ngram": 0}, {"layers": 0}),
+        (
+            {"layers": 1},
+            {"layers": 2, "idf": False},
+            {"layers": 3, "ngram": 2},
+            {"layers": 1, "squared": True},
+            {"ngram": 0},
+            {"layers": 0},
+        ),
     ),
     "sentence-cosine": ({"model": "BERT"}, ({"precision": "fp16"},)),
     "source-cosine": ({"model": "XLM-R"}, ()),
-    "YiSi-1": ({"model": "BERT"}, ({"layer": 1}, {"layer": 2, "n": 2}, {"layer": 2, "alpha": 0.5}, {"layer": 9}, {"layer": 1, "n": 0})),
+    "YiSi-1": (
+        {"model": "BERT"},
+        ({"layer": 1}, {"layer": 2, "n": 2}, {"layer": 2, "alpha": 0.5}, {"layer": 9}, {"layer": 1, "n": 0}),
+    ),
     "WMD": ({"model": "vectors"}, ({"norm": False}, {"tokenize": "none"}, {"tokenize": "x"})),
     "MAUVE": (
         {"model": "GPT-2"},
@@ -145,17 +171,36 @@ ASKED: Mapping[str, tuple[dict[str, str], tuple[dict[str, Any], ...]]] = {
     "perplexity": ({"model": "GPT-2"}, ({"precision": "bf16"},)),
     "BARTScore": (
         {"model": "BART"},
-        ({"direction": "precision"}, {"direction": "recall"}, {"normalised": False}, {"direction": "x"}, {"language": "en"}),
+        (
+            {"direction": "precision"},
+            {"direction": "recall"},
+            {"normalised": False},
+            {"direction": "x"},
+            {"language": "en"},
+        ),
     ),
     "BARTScore-src": ({"model": "T5"}, ({"normalised": False}, {"source_language": "de"})),
     "Prism-ref": ({"model": "BART"}, ({"language": "en"},)),
     "Prism-src": ({"model": "BART"}, ()),
-    "SummaQA": ({"qa": "reader"}, ({"mask": "the"}, {"window": 32, "overlap": 8}, {"longest_answer": 2}, {"overlap": 400})),
+    "SummaQA": (
+        {"qa": "reader"},
+        ({"mask": "the"}, {"window": 32, "overlap": 8}, {"longest_answer": 2}, {"overlap": 400}),
+    ),
     "QAEval": (
         {"qa": "reader", "qg": "writer"},
-        ({"scope": "text"}, {"scope": "none"}, {"beams": 1, "longest_question": 6}, {"beams": 0}, {"template": "{answer} </s> {context}"}, {"template": "x"}),
+        (
+            {"scope": "text"},
+            {"scope": "none"},
+            {"beams": 1, "longest_question": 6},
+            {"beams": 0},
+            {"template": "{answer} </s> {context}"},
+            {"template": "x"},
+        ),
     ),
-    "QuestEval": ({"qa": "reader", "qg": "writer"}, ({"weighter": "none", "similarity": "EM"}, {"used": "none"}, {"no_answer": ""})),
+    "QuestEval": (
+        {"qa": "reader", "qg": "writer"},
+        ({"weighter": "none", "similarity": "EM"}, {"used": "none"}, {"no_answer": ""}),
+    ),
     "QuestEval-ref": ({"qa": "reader", "qg": "writer"}, ()),
     "QuestEval-both": ({"qa": "reader", "qg": "writer"}, ()),
 }
@@ -187,7 +232,9 @@ def punkt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def vectors_text() -> str:
-    words = dict.fromkeys(word for texts in (*BATCH.references, BATCH.outputs) for text in texts for word in text.split())
+    words = dict.fromkeys(
+        word for texts in (*BATCH.references, BATCH.outputs) for text in texts for word in text.split()
+    )
     numbers = np.random.RandomState(3).standard_normal((len(words), 5))
     return "".join(f"{word} {' '.join(f'{x:.4f}' for x in row)}\n" for word, row in zip(words, numbers, strict=True))
 
@@ -201,7 +248,9 @@ def scored(made: Metric, batch: Batch = BATCH) -> Any:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            told: dict[str, Any] = {part or "scores": numbers(values) for part, values in score_checked(made, batch).items()}
+            told: dict[str, Any] = {
+                part or "scores": numbers(values) for part, values in score_checked(made, batch).items()
+            }
             if made.corpus == "system":
                 told["together"] = numbers(made.corpus_score(batch))
         except BillboardsError as error:
@@ -218,7 +267,9 @@ def signature(made: Metric) -> str:
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_learned_metric_scores_with_every_option_as_approved(name: str, made: Callable[[str], Path], home: Path, tmp_path: Path) -> None:
+def test_a_learned_metric_scores_with_every_option_as_approved(
+    name: str, made: Callable[[str], Path], home: Path, tmp_path: Path
+) -> None:
     parts, variants = ASKED[name]
     given = {option: str(made(part)) for option, part in parts.items()}
     if name in ("BERTScore", "YiSi-1"):
@@ -249,7 +300,11 @@ def test_a_learned_metric_scores_with_every_option_as_approved(name: str, made: 
         except BillboardsError as error:
             changed[words] = {type(error).__name__: str(error)}
     told["changed"] = changed
-    told["without a model"] = scored(metric(name)) if name not in ("sentence-cosine", "source-cosine", "BERTScore", "MoverScore") else "minilm"
+    told["without a model"] = (
+        scored(metric(name))
+        if name not in ("sentence-cosine", "source-cosine", "BERTScore", "MoverScore")
+        else "minilm"
+    )
     told["nowhere"] = scored(metric(name, **{**given, next(iter(parts)): str(home / "nowhere")}))
     told["a model that is not here"] = scored(metric(name, **{**given, next(iter(parts)): "nobody/nothing"}))
     approve(f"learned/{name}", placed(steady(told), home, tmp_path))
@@ -257,7 +312,10 @@ def test_a_learned_metric_scores_with_every_option_as_approved(name: str, made: 
 
 WRONG: Mapping[str, Mapping[str, str]] = {
     "no config": {},
-    "no weights": {"config.json": json.dumps({"model_type": "t5", "d_model": 8}), "hparams.yaml": "class_identifier: x\n"},
+    "no weights": {
+        "config.json": json.dumps({"model_type": "t5", "d_model": 8}),
+        "hparams.yaml": "class_identifier: x\n",
+    },
     "other hparams": {"hparams.yaml": "- 1\n", "checkpoints/model.ckpt": "x"},
     "broken weights": {
         "hparams.yaml": "class_identifier: regression_metric\npretrained_model: x\nencoder_model: BERT\n",
@@ -270,7 +328,9 @@ WRONG: Mapping[str, Mapping[str, str]] = {
 READING = ("COMET", "XCOMET", "COMETKiwi", "UniTE", "LENS", "BLEURT", "AlignScore", "MetricX", "UniEval")
 
 
-def test_folders_that_hold_no_model_are_refused_as_approved(made: Callable[[str], Path], home: Path, tmp_path: Path) -> None:
+def test_folders_that_hold_no_model_are_refused_as_approved(
+    made: Callable[[str], Path], home: Path, tmp_path: Path
+) -> None:
     told: dict[str, Any] = {}
     for kind, files in WRONG.items():
         folder = tmp_path / kind.replace(" ", "-")
@@ -279,11 +339,25 @@ def test_folders_that_hold_no_model_are_refused_as_approved(made: Callable[[str]
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, "utf-8")
         # What of these transformers reads is refused in its words.
-        for name in READING if kind == "no config" else [each for each in READING if each not in ("BLEURT", "UniEval", "MetricX")]:
+        for name in (
+            READING
+            if kind == "no config"
+            else [each for each in READING if each not in ("BLEURT", "UniEval", "MetricX")]
+        ):
             more = {"tokenizer": str(made("mt5"))} if name == "MetricX" else {}
             told[f"{name}: {kind}"] = scored(metric(name, model=str(folder), **more))
-    swapped = {"COMET": "comet-qe", "COMET-QE": "comet", "COMETKiwi": "unite", "UniTE": "kiwi", "XCOMET": "comet", "LENS": "comet",
-               "BLEURT": "BERT", "UniEval": "metricx-23-large-v2p0", "perplexity": "BART", "BARTScore": "GPT-2"}
+    swapped = {
+        "COMET": "comet-qe",
+        "COMET-QE": "comet",
+        "COMETKiwi": "unite",
+        "UniTE": "kiwi",
+        "XCOMET": "comet",
+        "LENS": "comet",
+        "BLEURT": "BERT",
+        "UniEval": "metricx-23-large-v2p0",
+        "perplexity": "BART",
+        "BARTScore": "GPT-2",
+    }
     for name, other in swapped.items():
         told[f"{name} of {other}"] = scored(metric(name, model=str(made(other))))
     approve("learned/refused", placed(steady(told), home, tmp_path))
@@ -303,13 +377,19 @@ def test_errors_that_a_model_marks_are_as_approved(made: Callable[[str], Path]) 
 
 
 def test_commands_about_learned_metrics_print_what_was_approved(
-    made: Callable[[str], Path], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    made: Callable[[str], Path],
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "outputs.txt").write_text("the cat sat\na dog ran away\n", "utf-8")
     (tmp_path / "references.txt").write_text("a cat sat\nthe dog ran\n", "utf-8")
     (tmp_path / "one.txt").write_text("a cat sat\n", "utf-8")
-    (tmp_path / "many.txt").write_text("".join(f"{text}\n" for text in LONG.split(" , ")) + "the cat sat\nnot very small\n", "utf-8")
+    (tmp_path / "many.txt").write_text(
+        "".join(f"{text}\n" for text in LONG.split(" , ")) + "the cat sat\nnot very small\n", "utf-8"
+    )
     model = made("BERT")
     commands = (
         f"bertscore score -c outputs.txt -r references.txt -m {model} -l 2",
@@ -334,11 +414,16 @@ def test_commands_about_learned_metrics_print_what_was_approved(
         f"metrics 'COMET(model={made('comet')})' --json",
         f"metrics 'XCOMET(model={made('comet')})'",
         f"score --output outputs.txt --reference references.txt --metric 'BERTScore(model={model},layer=1)' --draws 20",
-        f"score --output outputs.txt --reference references.txt --source references.txt --metric 'COMET(model={made('comet')})'",
+        (
+            f"score --output outputs.txt --reference references.txt --source references.txt "
+            f"--metric 'COMET(model={made('comet')})'"
+        ),
     )
-    told = {command.replace(str(home), "HOME"): ran(capsys, command) for command in commands}
-    told["baseline.tsv"] = [[f"{float(cell):.4f}" if "." in cell else cell for cell in line.split(",")]
-                            for line in (tmp_path / "baseline.tsv").read_text().splitlines()]
+    told: dict[str, Any] = {command.replace(str(home), "HOME"): ran(capsys, command) for command in commands}
+    told["baseline.tsv"] = [
+        [f"{float(cell):.4f}" if "." in cell else cell for cell in line.split(",")]
+        for line in (tmp_path / "baseline.tsv").read_text().splitlines()
+    ]
     approve("learned/commands", rounded(placed(steady(told), home, tmp_path)))
 
 
@@ -357,4 +442,8 @@ def rounded(value: Any) -> Any:
         return [rounded(part) for part in value]
     if isinstance(value, float):
         return f"{value:.4f}"
-    return re.sub(r"(?<![\w.:])\d+\.\d{5,}(?![\w.])", lambda number: f"{float(number[0]):.4f}", value) if isinstance(value, str) else value
+    return (
+        re.sub(r"(?<![\w.:])\d+\.\d{5,}(?![\w.])", lambda number: f"{float(number[0]):.4f}", value)
+        if isinstance(value, str)
+        else value
+    )

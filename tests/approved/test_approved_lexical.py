@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,14 @@ from multilingual_texts import CHINESE, ENGLISH, TEXTS
 from billboards.api.texts import score_texts
 from billboards.errors import BillboardsError
 from billboards.metrics import spelling
-from billboards.metrics.base import Batch, CardedMetric, Metric, score_checked, score_counted_checked, score_rows_checked
+from billboards.metrics.base import (
+    Batch,
+    CardedMetric,
+    Metric,
+    score_checked,
+    score_counted_checked,
+    score_rows_checked,
+)
 from billboards.metrics.cards import card_facts, markdown
 from billboards.metrics.discovery import (
     board_metric,
@@ -136,8 +144,11 @@ def test_a_metric_says_of_texts_what_was_approved(name: str, small_wordnet: Path
         if fitted.signature != made.signature:
             languages[kind]["scores"] = scored(fitted, batch)
     told["languages"] = languages
-    doubts = {code: made.language_doubt(language) for code in ("en", "zh", "th", "ru", "ja", "de", "he")
-              if (language := language_of(code))}
+    doubts = {
+        code: made.language_doubt(language)
+        for code in ("en", "zh", "th", "ru", "ja", "de", "he")
+        if (language := language_of(code))
+    }
     told["doubts"] = {code: doubt for code, doubt in doubts.items() if doubt}
     changed: dict[str, Any] = {}
     for options in variants(name):
@@ -206,12 +217,40 @@ def test_words_are_cut_and_stemmed_as_approved() -> None:
         "spaced": lambda text: spaced_characters(text).split(),
     }
     texts = dict.fromkeys(text for batch in TEXTS.values() for text in (*batch.outputs, *batch.inputs))
-    told: dict[str, Any] = {text: {name: "·".join(cut(text)) for name, cut in cutters.items()} for text in texts if text}
+    told: dict[str, Any] = {
+        text: {name: "·".join(cut(text)) for name, cut in cutters.items()} for text in texts if text
+    }
     words = ("running", "houses", "happily", "flies", "relational", "Häuser", "gegangen", "corriendo", "домами", "x")
     codes = ("en", "de", "es", "fr", "ru", "sv", "fi", "nl")
     told["stems"] = {code: " ".join(stem(word, code) for word in words) for code in codes}
-    written = ("zh", "zh-CN", "zh_TW", "zho_Hans", "cmn", "Chinese", "chinese", "EN-gb", "eng", "Thai", "tha", "xx",
-               "xx-Arab", "ja", "jpn", "nb", "Norwegian", "hbs", "sr_Latn", "sr", "", "  de ", "klingon", "e", "English (US)", None)
+    written = (
+        "zh",
+        "zh-CN",
+        "zh_TW",
+        "zho_Hans",
+        "cmn",
+        "Chinese",
+        "chinese",
+        "EN-gb",
+        "eng",
+        "Thai",
+        "tha",
+        "xx",
+        "xx-Arab",
+        "ja",
+        "jpn",
+        "nb",
+        "Norwegian",
+        "hbs",
+        "sr_Latn",
+        "sr",
+        "",
+        "  de ",
+        "klingon",
+        "e",
+        "English (US)",
+        None,
+    )
     told["languages"] = {str(word): str(language_of(word)) for word in written}
     approve("lexical/words", steady(told))
 
@@ -335,53 +374,78 @@ def test_names_files_and_functions_become_the_metrics_that_were_approved(
     (tmp_path / "folder.py").mkdir()
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, "utf-8")
-    told: dict[str, Any] = {"metrics": {spec: facts(lambda spec=spec: metric(spec)) for spec in SPECS}}
+    told: dict[str, Any] = {"metrics": {spec: facts(partial(metric, spec)) for spec in SPECS}}
     for name, read in (("board", lambda spec: board_metric(spec, "zh")), ("installed", installed_metric)):
         unlike = {}
         for spec in SPECS:
-            made = facts(lambda spec=spec, read=read: read(spec))
+            made = facts(partial(read, spec))
             if made != told["metrics"][spec]:
                 unlike[spec] = made
         told[name] = unlike
     told["for Chinese"] = {
         name: [made.name, made.full_name, made.signature, sorted(made.by_language), sorted(made.against_language)]
-        for name in ("BLEU", "BLEU(tokenize=13a)", "BLEU(tokenize=zh)", "TER", "ROUGE-L", "ROUGE-L[recall]", "WER", "CIDEr")
+        for name in (
+            "BLEU",
+            "BLEU(tokenize=13a)",
+            "BLEU(tokenize=zh)",
+            "TER",
+            "ROUGE-L",
+            "ROUGE-L[recall]",
+            "WER",
+            "CIDEr",
+        )
         for made in [metric_for("zh", name)]
     }
-    told["functions"] = {function.__name__: facts(lambda function=function: metric(function)) for function in FUNCTIONS}
-    told["function scores"] = {
-        function.__name__: scored(metric(function), ENGLISH) for function in FUNCTIONS[:5]
-    }
+    told["functions"] = {function.__name__: facts(partial(metric, function)) for function in FUNCTIONS}
+    told["function scores"] = {function.__name__: scored(metric(function), ENGLISH) for function in FUNCTIONS[:5]}
     told["file scores"] = {name: scored(metric(name), ENGLISH) for name in ("mine.py", "two.py")}
     told["named functions"] = {
-        name: facts(lambda name=name: metric(words_only, name=name, higher_is_better=False)) for name in ("a", "a|b", "", "<lambda>")
+        name: facts(partial(metric, words_only, name=name, higher_is_better=False))
+        for name in ("a", "a|b", "", "<lambda>")
     }
-    given: tuple[Any, ...] = (3, None, lambda outputs: outputs, len, metric("TER"), type(metric("chrF")), Path("mine.py"))
-    told["others"] = [facts(lambda spec=spec: metric(spec)) for spec in given]
-    told["others with options"] = [facts(lambda spec=spec: metric(spec, beta=3)) for spec in given[4:]]
+    given: tuple[Any, ...] = (
+        3,
+        None,
+        lambda outputs: outputs,
+        len,
+        metric("TER"),
+        type(metric("chrF")),
+        Path("mine.py"),
+    )
+    told["others"] = [facts(partial(metric, spec)) for spec in given]
+    told["others with options"] = [facts(partial(metric, spec, beta=3)) for spec in given[4:]]
     told["several"] = [made.name for made in metrics_named(["BLEU", "bleu", "chrF(beta=2)", "chrF", words_only])]
     told["spelled"] = {
         spec: [
-            told_by(lambda spec=spec: canonical(spec)),
+            told_by(partial(canonical, spec)),
             is_file(spec),
             is_name(spec),
-            told_by(lambda spec=spec: part_names([spec])),
-            told_by(lambda spec=spec: column_name(spec)),
+            told_by(partial(part_names, [spec])),
+            told_by(partial(column_name, spec)),
         ]
         for spec in SPECS
     }
     told["cut"] = {
-        text: told_by(lambda text=text: list(spelling.cut_options("X", text)))
+        text: told_by(partial(cut, text))
         for text in ("a=1", "a=1,b=[2,3],c='x,y'", ' a = "q" ,', "a", "a=", "=1", "a=b=c")
     }
     told["read"] = {
-        text: [told_by(lambda text=text: spelling.read_value(text)), told_by(lambda text=text: spelling.read_value(text, takes_text=True))]
+        text: [
+            told_by(partial(spelling.read_value, text)),
+            told_by(partial(spelling.read_value, text, takes_text=True)),
+        ]
         for text in ("1", "1.5", "'a'", "a", "True", "None", "[1]", "1 +", "(" * 300)
     }
     told["labels"] = [
         column_label(name, signature)
         for name in ("BERTScore", "BERTScore(model=x,idf=True)", "BERTScore(idf=True)[P] (own)", "chrF", "BERTScore-2")
-        for signature in ("BERTScore|model:minilm|idf:False", "BERTScore|model:a/roberta-large", "chrF|model:x", "", None)
+        for signature in (
+            "BERTScore|model:minilm|idf:False",
+            "BERTScore|model:a/roberta-large",
+            "chrF|model:x",
+            "",
+            None,
+        )
     ]
     told["models"] = [shown_model(name) for name in ("minilm", "x/all-MiniLM-L6-v2/", "roberta-large", "a/b/c")]
     labels = {"BERTScore": "BERTScore (MiniLM)", "chrF": "the letters"}
@@ -390,6 +454,10 @@ def test_names_files_and_functions_become_the_metrics_that_were_approved(
         for text in ("BERTScore beats chrF.", "BERTScore (MiniLM), chrF++ and chrF|x", "xchrF chrF2 chrF(beta=1) chrF")
     ]
     approve("lexical/names", steady(told), folder=tmp_path)
+
+
+def cut(text: str) -> list[tuple[str, str]]:
+    return list(spelling.cut_options("X", text))
 
 
 def told_by(make: Callable[[], Any]) -> Any:
@@ -453,7 +521,9 @@ def test_references_in_any_nesting_are_read_as_approved() -> None:
         "too many": lambda: made.score(["a"], ["a", "b"]),
         "a batch": lambda: made.score(ENGLISH),
         "a batch and references": lambda: made.score(ENGLISH, ["a"]),
-        "a language": lambda: metric("BLEU").score(list(CHINESE.outputs), [list(r) for r in CHINESE.references], language="zh"),
+        "a language": lambda: metric("BLEU").score(
+            list(CHINESE.outputs), [list(r) for r in CHINESE.references], language="zh"
+        ),
         "no source": lambda: metric("SARI").score(["a"], ["b"]),
         "sources": lambda: metric("SARI").score(["a"], ["b"], ["c"]),
         "one source": lambda: metric("SARI").score("a", "b", "c"),
@@ -463,7 +533,9 @@ def test_references_in_any_nesting_are_read_as_approved() -> None:
         "a batch of unlike lengths": lambda: Batch(["a"], [["b"], ["c"]]),
         "a batch of texts": lambda: Batch(["a"], ["b"]),
     }
-    approve("lexical/references", steady({"read": told, "called": {name: told_by(call) for name, call in calls.items()}}))
+    approve(
+        "lexical/references", steady({"read": told, "called": {name: told_by(call) for name, call in calls.items()}})
+    )
 
 
 def test_texts_of_several_systems_are_compared_as_approved() -> None:
@@ -472,7 +544,9 @@ def test_texts_of_several_systems_are_compared_as_approved() -> None:
         "second": [*ENGLISH.outputs[1:], ENGLISH.outputs[0]],
         "reference": [texts[0] for texts in ENGLISH.references],
     }
-    references = [list(texts) for texts in zip(*([*texts, *[texts[-1]] * 4][:3] for texts in ENGLISH.references), strict=True)]
+    references = [
+        list(texts) for texts in zip(*([*texts, *[texts[-1]] * 4][:3] for texts in ENGLISH.references), strict=True)
+    ]
     told: dict[str, Any] = {}
     for compare in (True, False):
         report = score_texts(
@@ -488,7 +562,9 @@ def test_texts_of_several_systems_are_compared_as_approved() -> None:
         )
         told[f"compared: {compare}"] = {
             "document": report.to_document(),
-            "tables": [[table.title, [column.header for column in table.columns], table.notes] for table in report.tables],
+            "tables": [
+                [table.title, [column.header for column in table.columns], table.notes] for table in report.tables
+            ],
             "latex": report.to_latex(bold=True).splitlines(),
             "plain latex": report.to_latex(bold=False).splitlines(),
             "markdown": report.to_markdown(bold=True).splitlines(),
@@ -499,6 +575,10 @@ def test_texts_of_several_systems_are_compared_as_approved() -> None:
 
 def test_cards_are_written_as_approved() -> None:
     made = [metric(name) for name in ("BLEU", "TER", "SARI", "ROUGE-L[recall]", "judge-MQM", "length", "chrF(beta=1)")]
-    bare = replace(made[0].card, paper=None, failures=" ", range=(None, None), languages=("en", "de"), needs_part="a part")
+    bare = replace(
+        made[0].card, paper=None, failures=" ", range=(None, None), languages=("en", "de"), needs_part="a part"
+    )
     cards = [card_facts(each) for each in made]
-    approve("lexical/cards", steady({"markdown": markdown(made).splitlines(), "facts": cards, "missing": bare.missing()}))
+    approve(
+        "lexical/cards", steady({"markdown": markdown(made).splitlines(), "facts": cards, "missing": bare.missing()})
+    )

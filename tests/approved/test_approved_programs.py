@@ -1,4 +1,4 @@
-"""Metrics that are somebody's programs: manifests, packages, walls, what becomes of each run, endpoints, images, packs."""
+"""Metrics that are somebody's programs: manifests, packages, walls, what becomes of a run, endpoints, images, packs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import re
 import signal
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
@@ -35,7 +36,7 @@ from billboards.run.confinement import Places, Work, launch_plan, program_enviro
 from billboards.run.control_groups import ControlGroup, delegated_group
 from billboards.run.dask_cluster import Cluster, Unit
 from billboards.run.endpoints import EndpointMetric, checked_address
-from billboards.run.environments import _failure, _pip_command, _pip_variables, Source, parse_requirements
+from billboards.run.environments import Source, _failure, _pip_command, _pip_variables, parse_requirements
 from billboards.run.images import ImageMetric, checked_image, find_engine, given_lines
 from billboards.run.limits import Limits
 from billboards.run.manifest import Contract, declared_from, manifest_from, read_manifest
@@ -44,7 +45,7 @@ from billboards.run.score_lines import parse_scores
 from billboards.run.seccomp import seccomp_filter
 from billboards.run.shuffled_outputs import compare, keyed, line_ids, mix, put_back, sample, shuffle_whole
 from billboards.run.trial import InProcessRuns, Trial, pick, try_program
-from billboards.run.verdicts import Ending, HINTS, Report, outcome_of, read_report
+from billboards.run.verdicts import HINTS, Ending, Report, Verdict, outcome_of, read_report
 
 SEED = b"a seed for all of it"
 BATCH = Batch(
@@ -71,6 +72,27 @@ def told_by(make: Callable[[], Any]) -> Any:
         return [str(problem) for problem in error.problems]
     except BillboardsError as error:
         return f"{type(error).__name__}: {error}"
+
+
+def manifest_facts(folder: Path) -> dict[str, Any]:
+    return asdict(read_manifest(folder))
+
+
+def entry_facts(folder: Path) -> list[str]:
+    return [read_manifest(folder).entry, read_manifest(folder).requirements]
+
+
+def scores_in(content: bytes, *, quoting: bool) -> list[float]:
+    scores: list[float] = parse_scores(content, 3, quoting=quoting).tolist()
+    return scores
+
+
+def address_start(address: str) -> str:
+    return checked_address(address)[:40]
+
+
+def image_length(image: str) -> int:
+    return len(checked_image(image))
 
 
 FULL = """
@@ -121,7 +143,7 @@ def test_manifests_are_read_as_approved(tmp_path: Path) -> None:
         (folder / "run.sh").write_text("true\n")
         (folder / "vowels.py").write_text("")
         (folder / "metric.toml").write_text(text, "utf-8")
-        told[kind] = told_by(lambda folder=folder: asdict(read_manifest(folder)))
+        told[kind] = told_by(partial(manifest_facts, folder))
     # Python's own words for what is no TOML.
     told["no TOML"] = [re.sub(r"is no TOML: .*", "is no TOML", line) for line in told["no TOML"]]
     folders: dict[str, dict[str, bytes]] = {
@@ -140,7 +162,7 @@ def test_manifests_are_read_as_approved(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         for name, content in files.items():
             (folder / name).write_bytes(content)
-        told[kind] = told_by(lambda folder=folder: [read_manifest(folder).entry, read_manifest(folder).requirements])
+        told[kind] = told_by(partial(entry_facts, folder))
     given = {"name": "F", "higher_is_better": True, "needs": ["input"], "training_data": "none"}
     (tmp_path / "form").mkdir()
     (tmp_path / "form" / "run.sh").write_text("true\n")
@@ -167,11 +189,13 @@ REQUIREMENTS = (
 
 def test_packages_are_asked_for_as_approved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     told: dict[str, Any] = {}
-    told["requirements"] = [[text[:80], told_by(lambda text=text: parse_requirements(text))] for text in REQUIREMENTS]
+    told["requirements"] = [[text[:80], told_by(partial(parse_requirements, text))] for text in REQUIREMENTS]
     told["at most two"] = told_by(lambda: parse_requirements("a\nb\nc\n", most=2))
     commands = [Source(), Source(wheels=tmp_path / "wheels"), Source(cpu_index="https://cpu.example.org")]
-    told["pip"] = [[Path(word).name if k in (0, 2) else word for k, word in enumerate(_pip_command(tmp_path / "t", each))]
-                   for each in commands]
+    told["pip"] = [
+        [Path(word).name if k in (0, 2) else word for k, word in enumerate(_pip_command(tmp_path / "t", each))]
+        for each in commands
+    ]
     with monkeypatch.context() as patched:
         for name in list(os.environ):
             patched.delenv(name)
@@ -201,9 +225,7 @@ def test_limits_and_walls_are_as_approved(monkeypatch: pytest.MonkeyPatch, tmp_p
         "kernel": limits.of_one_process(confined=True),
         "kernel without walls": limits.of_one_process(confined=False),
         "wrong": [
-            told_by(lambda name=name, value=value: Limits(**{name: value}))
-            for name in asdict(limits)
-            for value in (0, -1, float("nan"))
+            told_by(partial(Limits, **{name: value})) for name in asdict(limits) for value in (0, -1, float("nan"))
         ],
     }
     home = Path("/opt/pythons/ours")
@@ -224,7 +246,9 @@ def test_limits_and_walls_are_as_approved(monkeypatch: pytest.MonkeyPatch, tmp_p
     files = confinement._files_inside(work, b"{}", 5)
     told["files"] = {name: content.decode() if len(content) < 200 else "long" for name, content in files.items()}
     told["files of nobody"] = {
-        name: content.decode() for name, content in confinement._files_inside(work, b"{}", None).items() if "etc" in name
+        name: content.decode()
+        for name, content in confinement._files_inside(work, b"{}", None).items()
+        if "etc" in name
     }
     approve("programs/walls", told, folder=tmp_path)
 
@@ -283,7 +307,17 @@ ENDED = Ending(
     cpu_seconds=1.0,
     peak_memory=1 << 20,
 )
-STOPS = ("wall time", "cpu time", "memory", "processes", "files", "locks", "file size", "cancelled", "broken")
+STOPS: tuple[Verdict, ...] = (
+    "wall time",
+    "cpu time",
+    "memory",
+    "processes",
+    "files",
+    "locks",
+    "file size",
+    "cancelled",
+    "broken",
+)
 
 
 def test_what_became_of_a_program_is_told_as_approved() -> None:
@@ -310,7 +344,9 @@ def test_what_became_of_a_program_is_told_as_approved() -> None:
             f"hint: {words}": replace(ENDED, report=Report(1 << 8, "file", 4, b""), stderr=f"x {words} y\n")
             for words in HINTS
         },
-        "several hints": replace(ENDED, report=Report(1 << 8, "file", 4, b""), stderr="Cannot fork\nMemoryError\nflock"),
+        "several hints": replace(
+            ENDED, report=Report(1 << 8, "file", 4, b""), stderr="Cannot fork\nMemoryError\nflock"
+        ),
         "a long word": replace(ENDED, report=Report(1 << 8, "file", 4, b""), stderr="MemoryError" + "z" * 5000),
     }
     told: dict[str, Any] = {}
@@ -365,21 +401,26 @@ CONTENTS = (
 def test_scores_and_what_programs_are_given_are_as_approved(tmp_path: Path) -> None:
     told: dict[str, Any] = {"scores": []}
     for content in CONTENTS:
-        read = [told_by(lambda content=content, quoting=quoting: parse_scores(content, 3, quoting=quoting).tolist())
-                for quoting in (True, False)]
+        read = [told_by(partial(scores_in, content, quoting=quoting)) for quoting in (True, False)]
         told["scores"].append([repr(content[:30]), len(content), *read[: 1 if read[0] == read[1] else 2]])
     cards = {
         "nothing": MetricCard(name="x", needs_references=False),
         "all": MetricCard(name="x", needs_input=True),
     }
     for name, card in cards.items():
-        told[f"given {name}"] = {file: repr(content.decode()) for file, content in given_files(card, BATCH, SEED).items()}
+        told[f"given {name}"] = {
+            file: repr(content.decode()) for file, content in given_files(card, BATCH, SEED).items()
+        }
         told[f"an image is given {name}"] = repr(given_lines(card, BATCH, SEED).decode())
     told["ids"] = [[" ".join(text), number] for text, number in line_ids(SEED, 3)]
     told["keyed"] = " ".join(keyed(SEED, "a", "bc").hex())
     batches = [BATCH, BATCH.part(1, 4), replace(BATCH, outputs=[f"third {k}" for k in range(5)])]
     strays = BATCH.part(0, 3)
-    calls = {"mixed": mix(batches, strays, SEED), "whole": shuffle_whole(batches, SEED), "sample": [sample(batches, 6, SEED)]}
+    calls = {
+        "mixed": mix(batches, strays, SEED),
+        "whole": shuffle_whole(batches, SEED),
+        "sample": [sample(batches, 6, SEED)],
+    }
     for name, made in calls.items():
         told[name] = [[call.origins.tolist(), call.places.tolist(), call.batch.outputs[:2]] for call in made]
     scores = [np.arange(len(call), dtype=float) for call in calls["mixed"]]
@@ -462,7 +503,9 @@ def test_programs_score_and_fail_as_approved(tmp_path: Path) -> None:
     limits = Limits(wall_seconds=20, result_bytes=2000)
     for name in PROGRAMS:
         made = open_program(
-            make_program(tmp_path, name), trusted=True, limits=replace(limits, wall_seconds=0.3) if name == "slow" else limits
+            make_program(tmp_path, name),
+            trusted=True,
+            limits=replace(limits, wall_seconds=0.3) if name == "slow" else limits,
         )
         heard: list[str] = []
         batches = [BATCH, BATCH] if made.loads else [BATCH]
@@ -487,14 +530,17 @@ def test_programs_score_and_fail_as_approved(tmp_path: Path) -> None:
     approve("programs/runs", told, folder=tmp_path)
 
 
+#: Programs that look around, or never say the same again.
+TRIED = {
+    "looking": "def score(outputs, references, inputs):\n    return [len(outputs) + len(o) for o in outputs]\n",
+    "chance": "import os\n\n\ndef score(outputs, references, inputs):\n"
+    "    return [int.from_bytes(os.urandom(4), 'big') for _ in outputs]\n",
+}
+
+
 def test_trials_are_told_as_approved(tmp_path: Path) -> None:
     told: dict[str, Any] = {}
-    looking = 'def score(outputs, references, inputs):\n    return [len(outputs) + len(o) for o in outputs]\n'
-    chance = "import random\nimport os\n\n\ndef score(outputs, references, inputs):\n    return [int.from_bytes(os.urandom(4), 'big') for _ in outputs]\n"
-    PROGRAMS_TRIED = {
-        "counting": "", "exit": "", "loading": "", "looking": looking, "chance": chance,
-    }
-    for name, text in PROGRAMS_TRIED.items():
+    for name, text in (*dict.fromkeys(("counting", "exit", "loading"), "").items(), *TRIED.items()):
         for more in ("", "deterministic = false\n") if name == "chance" else ("",):
             folder = tmp_path / f"{name}{len(more)}"
             if text:
@@ -505,10 +551,11 @@ def test_trials_are_told_as_approved(tmp_path: Path) -> None:
                 folder = make_program(folder, name)
             for quoting in (True, False):
                 trial = try_program(open_program(folder, trusted=True), BATCH, rows=3, quoting=quoting, seed=SEED)
-                problem = None if trial.problem is None else re.sub(r"as \d+\.0", "as SOME", re.sub(r"scored '[^']*'|scored Bare", "scored it", trial.problem)) if name == "chance" else trial.problem
-                told[f"{name} {more} {quoting}".strip()] = [
-                    problem, trial.repeatable, [] if name == "chance" else trial.scores, len(trial.runs), trial.platform,
-                ]
+                problem, scores = trial.problem, trial.scores
+                if name == "chance":
+                    problem = re.sub(r"scored '[^']*'", "scored it", re.sub(r"as \d+\.0", "as SOME", problem or ""))
+                    scores = ()
+                told[f"{name} {more} {quoting}"] = [problem, trial.repeatable, scores, len(trial.runs), trial.platform]
     whole = InProcessRuns(metric("chrF").card, metric("chrF"))
     trial = try_program(whole, BATCH, rows=3, seed=SEED)
     told["installed"] = [trial.problem, trial.repeatable, [f"{score:.4f}" for score in trial.scores], whole.signature]
@@ -634,7 +681,12 @@ def test_endpoints_are_asked_and_understood_as_approved(served: Served, monkeypa
     for name, answers in cases.items():
         served.answers, served.asked = list(answers), []
         (run,) = plain.run([BATCH])
-        told[name] = [None if run.scores is None else run.scores.tolist(), run.problem, run.outcome.platform, len(served.asked)]
+        told[name] = [
+            None if run.scores is None else run.scores.tolist(),
+            run.problem,
+            run.outcome.platform,
+            len(served.asked),
+        ]
     served.answers = [(403, b"secret words")]
     told["refused, withheld"] = plain.run([BATCH], quoting=False)[0].problem
     served.answers, served.asked = [good], []
@@ -642,45 +694,84 @@ def test_endpoints_are_asked_and_understood_as_approved(served: Served, monkeypa
     plain.run([BATCH])
     told["sent"] = served.asked
     many = Batch([f"o{k}" for k in range(130)], [["r"]] * 130)
-    served.asked, served.answers = [], [(200, scores_of(*range(64))), (200, scores_of(*range(64))), (200, scores_of(1, 2))]
+    served.asked, served.answers = (
+        [],
+        [(200, scores_of(*range(64))), (200, scores_of(*range(64))), (200, scores_of(1, 2))],
+    )
     told["parts"] = [len(plain.run([many])[0].scores if True else ()), [len(each["outputs"]) for each in served.asked]]  # type: ignore[arg-type]
     told["cancelled"] = plain.run([BATCH], cancelled=lambda: True)[0].problem
     told["late"] = re.sub(r"\d+e-\d+", "SOME", str(replace(plain, seconds=1e-9).run([BATCH], times=1)[0].problem))
     told["no outputs"] = told_by(lambda: plain.run([BATCH.part(0, 0)]))
     told["inside"] = replace(plain, inside=False).run([BATCH])[0].problem
     addresses = (
-        "https://host/path", "http://host:80", "ftp://host", "https://", "https://u:p@host", "https://host/#x", "https://h h",
+        "https://host/path", "http://host:80", "ftp://host", "https://", "https://u:p@host", "https://host/#x",
+        "https://h h",
         "https://host:0", "https://host:99999", "https://host/" + "x" * 987, "https://host/" + "x" * 988, "host", "https://ho\nst",
     )  # fmt: skip
-    told["addresses"] = [[address[:40], len(address), told_by(lambda address=address: checked_address(address)[:40])] for address in addresses]
+    told["addresses"] = [
+        [address[:40], len(address), told_by(partial(address_start, address))] for address in addresses
+    ]
     numbers = (
-        "8.8.8.8", "10.0.0.1", "127.0.0.1", "169.254.1.1", "192.0.0.9", "192.88.99.1", "168.63.129.16", "224.0.0.1", "0.0.0.0",
-        "2606:4700::1", "::1", "fe80::1", "fec0::1", "64:ff9b::808:808", "2002:808:808::1", "2001::1", "2001:db8::1", "3fff::1",
-        "::ffff:8.8.8.8", "::8.8.8.8", "2606:4700::5efe:808:808", "2606:4700::200:5efe:808:808", "ff02::1", "fc00::1", "240.0.0.1",
+        "8.8.8.8", "10.0.0.1", "127.0.0.1", "169.254.1.1", "192.0.0.9", "192.88.99.1", "168.63.129.16", "224.0.0.1",
+        "0.0.0.0",
+        "2606:4700::1", "::1", "fe80::1", "fec0::1", "64:ff9b::808:808", "2002:808:808::1", "2001::1", "2001:db8::1",
+        "3fff::1",
+        "::ffff:8.8.8.8", "::8.8.8.8", "2606:4700::5efe:808:808", "2606:4700::200:5efe:808:808", "ff02::1", "fc00::1",
+        "240.0.0.1",
     )  # fmt: skip
     told["public"] = {number: is_public(ip_address(number)) for number in numbers}
-    told["networks"] = {each: network_of(each) for each in (*numbers, "2606:4700:1:2:3:4:5:6", "fe80::1%eth0", "no address", "")}
-    told["outside"] = [str(outside_address(f"http://{host}/x")) for host in ("127.0.0.1", "8.8.8.8", "[::1]", "8.8.4.4:81")]
+    told["networks"] = {
+        each: network_of(each) for each in (*numbers, "2606:4700:1:2:3:4:5:6", "fe80::1%eth0", "no address", "")
+    }
+    told["outside"] = [
+        str(outside_address(f"http://{host}/x")) for host in ("127.0.0.1", "8.8.8.8", "[::1]", "8.8.4.4:81")
+    ]
     approve("programs/endpoints", told)
 
 
 def test_images_are_run_as_approved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[str, Any] = {}
     digest = "@sha256:" + "0a" * 32
-    names = ("name", "registry/name", "registry:5000/name:tag", "Name", "", "a" * 320, "a" * 340, "-name", "name:tag!", "reg/x y")
-    told["names"] = [[name[:30], told_by(lambda name=name: len(checked_image(f"{name}{digest}")))] for name in names]
-    told["digests"] = [told_by(lambda end=end: checked_image(f"name{end}")) for end in ("", "@sha256:00", digest.upper(), f"{digest}0")]
-    made = ImageMetric(MetricCard(name="imaged"), f"reg/x{digest}", "podman", Limits(cpu_seconds=3, memory_bytes=1 << 20))
+    names = (
+        "name",
+        "registry/name",
+        "registry:5000/name:tag",
+        "Name",
+        "",
+        "a" * 320,
+        "a" * 340,
+        "-name",
+        "name:tag!",
+        "reg/x y",
+    )
+    told["names"] = [[name[:30], told_by(partial(image_length, f"{name}{digest}"))] for name in names]
+    told["digests"] = [
+        told_by(partial(checked_image, f"name{end}")) for end in ("", "@sha256:00", digest.upper(), f"{digest}0")
+    ]
+    made = ImageMetric(
+        MetricCard(name="imaged"), f"reg/x{digest}", "podman", Limits(cpu_seconds=3, memory_bytes=1 << 20)
+    )
     told["command"] = [*made.command("run-1")[:-1], "IMAGE"]
     told["signature"] = re.sub(r"[0-9a-f]{64}", "SOME", made.signature)
     count = "import sys\nfor line in sys.stdin:\n    print(len(line) % 7)\nprint('heard', file=sys.stderr)\n"
-    programs = {"well": count, "ends": "import sys\nsys.exit(4)\n", "engine": "import sys\nsys.exit(125)\n", "words": "print('one')\n"}
+    programs = {
+        "well": count,
+        "ends": "import sys\nsys.exit(4)\n",
+        "engine": "import sys\nsys.exit(125)\n",
+        "words": "print('one')\n",
+    }
     for name, text in programs.items():
         engine = ImageEngine(tmp_path / name, text)
         runner = replace(made, engine=str(engine.path))
         (run,) = runner.run([BATCH], seed=SEED)
-        told[name] = [None if run.scores is None else run.scores.tolist(), run.problem, run.outcome.verdict, run.outcome.exit_code,
-                      run.outcome.platform, run.outcome.stderr.splitlines()]
+        told[name] = [
+            None if run.scores is None else run.scores.tolist(),
+            run.problem,
+            run.outcome.verdict,
+            run.outcome.exit_code,
+            run.outcome.platform,
+            run.outcome.stderr.splitlines(),
+        ]
     told["no outputs"] = told_by(lambda: made.run([BATCH.part(0, 0)]))
     with monkeypatch.context() as patched:
         patched.setenv("PATH", str(tmp_path / "well"))
@@ -697,22 +788,34 @@ def test_clusters_and_what_travels_to_them_are_as_approved() -> None:
     told["packed"] = [packed.distinct, packed.numbers.tolist(), packed.ends.tolist(), list(packed)]
     told["contexts"] = [
         " ".join(context_of(batch).digest)
-        for batch in (BATCH, BATCH.part(0, 2), replace(BATCH, language="de"), replace(BATCH, inputs=()), replace(BATCH, references=()))
+        for batch in (
+            BATCH,
+            BATCH.part(0, 2),
+            replace(BATCH, language="de"),
+            replace(BATCH, inputs=()),
+            replace(BATCH, references=()),
+        )
     ]
     tasks = [Task((k, 0), metric("chrF"), BATCH) for k in range(2)]
     order = order_of(tasks, [0, 0], together=True)
-    told["order"] = [order.together, order.keys, order.contexts, list(order.outputs), re.sub(r"version:[^|]+", "version:SOME", order.signature)]
+    told["order"] = [
+        order.together,
+        order.keys,
+        order.contexts,
+        list(order.outputs),
+        re.sub(r"version:[^|]+", "version:SOME", order.signature),
+    ]
     unit = Unit(tasks, together=True)
     told["unit"] = [unit.name, unit.failed("died"), [[each.key, sorted(each.parts or {})] for each in unit.run_here()]]
     cluster = Cluster("tcp://127.0.0.1:1", resources={"GPU": 2, "none": 0}, patience=7.5)
-    workers = [(2, {"GPU": 1.0}), (4, {"GPU": 2.0}), (1, {})]
+    workers: list[tuple[int, Mapping[str, float]]] = [(2, {"GPU": 1.0}), (4, {"GPU": 2.0}), (1, {})]
     cluster.workers = lambda: workers  # type: ignore[method-assign]
     told["room"] = [cluster.room(asked) for asked in (None, {"GPU": 1}, {"GPU": 2}, {"GPU": 3}, {"FPGA": 1})]
     told["needs"] = [cluster.needs(metric(name)) for name in ("chrF", "BLEU")]
     told["empty"], told["lost"] = str(cluster.empty()), str(cluster.lost(OSError("x")))
     pytest.importorskip("distributed")
     for address in ("127.0.0.1:1", "http://127.0.0.1:1", "tcp://127.0.0.1", "tcp://[x", "", "tcp://127.0.0.1:99999"):
-        told[f"address {address!r}"] = told_by(lambda address=address: Cluster(address).connect())
+        told[f"address {address!r}"] = told_by(Cluster(address).connect)
     try:
         cluster.connect()
     except ClusterFailed as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
 
@@ -33,9 +32,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(
-    scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+def folder(scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of those boards, in which the commands are given."""
     copytree(scored, tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
@@ -45,7 +42,7 @@ def folder(
             monkeypatch.delenv(name)
     monkeypatch.setenv("BILLBOARDS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("BILLBOARDS_JUDGE_CACHE", str(tmp_path / "answers.sqlite"))
-    yield tmp_path / "here"
+    return tmp_path / "here"
 
 
 COMMANDS = {
@@ -336,7 +333,9 @@ TEXTS = {
     "a.txt": "The ferry leaves at noon.\nNobody saw the captain, they say.\nIt may rain tonight.\n\nGood night!\n",
     "b.txt": "Ferry left noon.\nNo one has seen the captain.\nRain may come tonight, they say.\nYes.\nGood evening!\n",
     "c.txt": "The ferry leaves at noon\nNobody saw a captain.\nIt might rain.\nNo.\nGood night.\n",
-    "r.txt": "The ferry leaves at noon.\nNobody has seen the captain.\nIt may rain tonight, they say.\nYes.\nGood night!\n",
+    "r.txt": (
+        "The ferry leaves at noon.\nNobody has seen the captain.\nIt may rain tonight, they say.\nYes.\nGood night!\n"
+    ),
     "s.txt": "At noon the ferry leaves.\nNo one saw the captain.\nRain is likely tonight.\nYes!\nSleep well!\n",
     "sub/a.txt": "A ferry leaves.\nNobody.\nRain.\nNo.\nNight.\n",
     "short.txt": "The ferry leaves at noon.\n",
@@ -386,8 +385,8 @@ def test_commands_print_what_was_approved(name: str, folder: Path, capsys: pytes
         file = folder / path
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, "utf-8")
-    before = {path for path in files_below(folder)}
+    before = set(files_below(folder))
     told = all_ran(capsys, COMMANDS[name])
-    written = {path: lines for path, lines in files_below(folder, texts=(".toml", ".csv", ".tsv", ".md")).items()}
+    written = files_below(folder, texts=(".toml", ".csv", ".tsv", ".md"))
     new = {path: lines for path, lines in written.items() if path not in before}
     approve(f"transcripts/{name}", {"commands": told, "files": new}, folder=folder.parent)
