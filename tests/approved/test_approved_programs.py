@@ -225,7 +225,9 @@ def test_limits_and_walls_are_as_approved(monkeypatch: pytest.MonkeyPatch, tmp_p
         "kernel": limits.of_one_process(confined=True),
         "kernel without walls": limits.of_one_process(confined=False),
         "wrong": [
-            told_by(partial(Limits, **{name: value})) for name in asdict(limits) for value in (0, -1, float("nan"))
+            told_by(partial(replace, limits, **{name: value}))
+            for name in asdict(limits)
+            for value in (0, -1, float("nan"))
         ],
     }
     home = Path("/opt/pythons/ours")
@@ -498,6 +500,11 @@ def last_lines(text: str) -> list[str]:
     return lines[-2:]
 
 
+def hear(heard: list[str], stream: str, text: str) -> None:
+    """Remember on which stream something was written."""
+    heard.append(stream if text else "nothing")
+
+
 def test_programs_score_and_fail_as_approved(tmp_path: Path) -> None:
     told: dict[str, Any] = {}
     limits = Limits(wall_seconds=20, result_bytes=2000)
@@ -509,7 +516,7 @@ def test_programs_score_and_fail_as_approved(tmp_path: Path) -> None:
         )
         heard: list[str] = []
         batches = [BATCH, BATCH] if made.loads else [BATCH]
-        runs = run_rows(made, batches, listen=lambda stream, text, heard=heard: heard.append(stream), seed=SEED)
+        runs = run_rows(made, batches, listen=partial(hear, heard), seed=SEED)
         told[name] = {
             "loads": made.loads,
             "signature": re.sub(r"(program|python):[^|]+", r"\1:SOME", made.signature),
