@@ -75,7 +75,7 @@ def steady(value: Any) -> Any:
     """A document without what changes from run to run."""
     if isinstance(value, dict):
         return {
-            key: "SOME" if key in MEASURED and isinstance(part, str | float | int) else steady(part)
+            key: "SOME" if key in MEASURED and part is not None and not holds_others(part) else steady(part)
             for key, part in value.items()
         }
     if isinstance(value, list | tuple):
@@ -83,6 +83,11 @@ def steady(value: Any) -> Any:
     if isinstance(value, str):
         return "\n".join(plain_lines(value)) if "\n" not in value else plain_lines(value)
     return value
+
+
+def holds_others(value: Any) -> bool:
+    """Whether a value is more than a number, a text, or a few numbers."""
+    return isinstance(value, dict) or (isinstance(value, list) and not all(isinstance(part, float) for part in value))
 
 
 #: Keys of documents whose values are measured on this machine, or say when.
