@@ -20,7 +20,9 @@ CHANGING = (
     (re.compile(r"(\b(?:seconds|elapsed|took)\"?:? )\d[\d.e+-]*"), r"\1SOME"),
     (re.compile(r"\b\d+(\.\d+)? (s|ms|seconds)\b"), "SOME seconds"),
     (re.compile(r"\d[\d,.]*( texts?| outputs?)?( in)? (per|a|/) ?(second|s)\b"), r"SOME\1 per second"),
-    (re.compile(r"\b(?=[a-z]*[2-7])[a-z2-7]{26}\b"), "IDENTITY"),
+    (re.compile(r"\b[a-z2-7]{26}\b"), "IDENTITY"),
+    # A ranking is named by its content and its hour; such a name may be of digits alone.
+    (re.compile(r"(\branking |known: )[0-9a-f]{8,64}\b"), r"\1IDENTITY"),
     # Widths of columns hang on how fast it was, so blanks before and after go, too.
     (re.compile(r" *\b\d+(?=  while scoring)"), "  SOME"),
     (re.compile(r"(?<=instant) +\d+$", re.MULTILINE), "  SOME"),
