@@ -96,6 +96,7 @@ def holds_others(value: Any) -> bool:
 MEASURED = frozenset(
     {
         "created",
+        "id",
         "changed",
         "opened",
         "closed",
