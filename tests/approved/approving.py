@@ -31,6 +31,8 @@ TOLD = 25
 _STAMP = re.compile(r"20\d\d-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00| UTC)?)?")
 _IDENTITY = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _DIGEST = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,64}\b")
+_PYTHON = re.compile(r"python:3\.\d+\.\d+")
+_TRACE = re.compile(r"Traceback \(most recent call last\):.*?(?=\b[A-Z]\w*(Error|Exception): )", re.DOTALL)
 _LONG = re.compile(r"-?\d+\.\d{10,}(e[+-]?\d+)?")
 _DECIMAL = re.compile(r"[+-]?\d+\.\d+")
 _SECRET = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{24,}(?![\w-])")
@@ -76,6 +78,7 @@ def comparable(value: Any, *, folder: str = "", seen: dict[str, str] | None = No
 
 def _plain(text: str, folder: str, seen: dict[str, str]) -> str:
     text = text.replace(folder, "FOLDER") if folder else text
+    text = _TRACE.sub("TRACE ", _PYTHON.sub("python:VERSION", text))
     text = _LONG.sub(lambda number: f"{float(number[0]):.6g}", _STAMP.sub("TIME", text))
     for word, pattern in (("ID", _IDENTITY), ("SECRET", _SECRET), ("DIGEST", _DIGEST)):
         for found in pattern.findall(text):

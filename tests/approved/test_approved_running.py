@@ -81,7 +81,11 @@ def facts(thing: Any) -> dict[str, Any]:
 def amounts(tidied: expiry.Tidied) -> dict[str, Any]:
     """How much goes of everything; rankings are packed, and not everywhere to as many bytes."""
     told: dict[str, Any] = {what: amount and [amount.count, amount.bytes] for what, amount in tidied.amounts.items()}
-    told |= {what: amount and amount.count for what, amount in tidied.amounts.items() if "rankings" in what}
+    # What rankings and entries take hangs on how names that are drawn are written.
+    some = ("rankings", "audit")
+    told |= {
+        what: amount and amount.count for what, amount in tidied.amounts.items() if any(map(what.__contains__, some))
+    }
     return {"amounts": told, "notes": tidied.notes, "done": tidied.done}
 
 

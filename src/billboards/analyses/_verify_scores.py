@@ -116,7 +116,7 @@ def _refuse_unknown(asked: Sequence[str], names: Sequence[str]) -> None:
     folded = {name.casefold() for name in names}
     for name in asked:
         if name.casefold() not in folded:
-            raise UnknownName("metric with scores", name, names)
+            raise UnknownName("metric with scores", name, dict.fromkeys(names))
 
 
 class _Column:

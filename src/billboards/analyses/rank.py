@@ -2135,7 +2135,8 @@ def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerCh
 
     bars = _bars(ranking.shown)
     if not bars:
-        raise NotEnoughData(f"{ranking.board}: no metric has a correlation with {ranking.aggregate}; nothing to draw")
+        people = f"people ({ranking.aggregate})" if ranking.aggregate else "people"
+        raise NotEnoughData(f"{ranking.board}: no metric has a correlation with {people}; nothing to draw")
     colours = PALETTES[theme]
     names = [bar["name"] for bar in bars]
     y = alt.Y("name:N", sort=names, title=None)

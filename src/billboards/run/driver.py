@@ -151,7 +151,10 @@ def clear(folder: str) -> None:
 def called(function: Any, given: tuple[Any, ...]) -> list[float]:
     """What a function returns for some outputs: as many numbers."""
     outputs = given[0]
-    numbers = [number(value, k) for k, value in enumerate(answer(function, given))]
+    values = answer(function, given)
+    if values is None:
+        sys.exit("score() returned nothing; return a number for each output")
+    numbers = [number(value, k) for k, value in enumerate(values)]
     if len(numbers) != len(outputs):
         sys.exit(f"score() returned {len(numbers)} scores for {len(outputs)} outputs; return one for each, in order")
     return numbers

@@ -45,7 +45,7 @@ def checked_address(url: str) -> str:
     try:
         parts = urlsplit(url)
         plain = parts.scheme in ("http", "https") and parts.hostname and not parts.username and not parts.fragment
-        usable = plain and len(url) <= LONGEST and url.isprintable() and " " not in url and (parts.port or 1) > 0
+        usable = plain and len(url) <= LONGEST and url.isprintable() and " " not in url and parts.port != 0
     except ValueError:
         usable = False
     if not usable:

@@ -59,6 +59,8 @@ class Trial:
                 f"the whole board takes at most {_time(high)}; how much less is not known yet, because a trial of a "
                 "few outputs may be mostly start-up"
             )
+        if _time(low) == _time(high):
+            return f"the whole board takes about {_time(high)}"
         return f"the whole board takes {_time(low)} to {_time(high)}"
 
 

@@ -131,8 +131,10 @@ class Prolific:
         self._caller.post(f"/submissions/{work_id}/transition/", body)
 
     def prepare_bonuses(self, study_id: str, amounts: Mapping[str, int]) -> str:
-        if not 1 <= len(amounts) <= MOST_BONUSES or min(amounts.values()) < 1:
-            raise InvalidInput(f"a batch holds 1 to {MOST_BONUSES} bonuses above 0, not {len(amounts)}; split it")
+        if not 1 <= len(amounts) <= MOST_BONUSES:
+            raise InvalidInput(f"a batch holds 1 to {MOST_BONUSES} bonuses, not {len(amounts)}; split it")
+        if min(amounts.values()) < 1:
+            raise InvalidInput("a bonus must be above 0; leave out whoever gets none")
         lines = "\n".join(f"{participant},{amount / 100:.2f}" for participant, amount in amounts.items())
         answer = self._caller.post("/submissions/bonus-payments/", {"study_id": study_id, "csv_bonuses": lines})
         return _text(answer, "id")

@@ -69,10 +69,7 @@ class _MetricX(Learned):
 
     def weights(self) -> WithTokenizer:
         if not self.model:
-            raise MissingPart(
-                f"{self.card.name} needs a checkpoint of Google's: name its folder, or a hub model that was fetched "
-                f"before, as in {self.card.name}(model={self.example})"
-            )
+            raise self._no_model()
         self._checked_generation()
         return with_tokenizer(super().weights(), self.tokenizer)
 
@@ -111,6 +108,12 @@ class _MetricX(Learned):
             )
         return models
 
+    def _no_model(self) -> MissingPart:
+        return MissingPart(
+            f"{self.card.name} needs a checkpoint of Google's: name its folder, or a hub model that was fetched "
+            f"before, as in {self.card.name}(model={self.example})"
+        )
+
     def _generation(self) -> str:
         """The generation that was named, or that the model's name tells; empty where neither does."""
         told = re.search(r"metricx-?(2\d)", self.model.lower())
@@ -118,6 +121,8 @@ class _MetricX(Learned):
 
     def _checked_generation(self) -> str:
         generation = self._generation()
+        if not generation and not self.model:
+            raise self._no_model()
         if not generation:
             raise InvalidInput(
                 f"{self.card.name}: the name {self.model} doesn't tell which generation it is; say generation=23 or "

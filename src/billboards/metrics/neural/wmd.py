@@ -71,7 +71,7 @@ class WMD(Metric):
             "vectors": path.name,
             "digest": digest_files([path]),
             "tokenize": self.tokenize,
-            "stop_words": digest_files([Path(self.stop_words)]) if self.stop_words else "none",
+            "stop_words": "none" if (stopped := self._stop_file()) is None else digest_files([stopped]),
             "norm": self.norm,
             "revision": 1,
         }
@@ -112,10 +112,17 @@ class WMD(Metric):
             raise MissingPart(f"WMD: there is no file {self.model} of word vectors on this machine")
         return path
 
-    def _stopped(self) -> frozenset[str]:
+    def _stop_file(self) -> Path | None:
         if not self.stop_words:
-            return frozenset()
-        return frozenset(line.strip() for line in text_lines(Path(self.stop_words).expanduser()))
+            return None
+        path = Path(self.stop_words).expanduser()
+        if not path.is_file():
+            raise MissingPart(f"WMD: there is no file {self.stop_words} of stop words on this machine")
+        return path
+
+    def _stopped(self) -> frozenset[str]:
+        path = self._stop_file()
+        return frozenset() if path is None else frozenset(line.strip() for line in text_lines(path))
 
     def _check_sizes(self, output: int, reference: int) -> None:
         if output * reference > MOST_PAIRS:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +13,7 @@ from fastapi import Depends, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel
 
 from billboards.board.added_scores import NewColumn, read_needs
-from billboards.errors import Problem, TooLarge
+from billboards.errors import InvalidInput, Problem, TooLarge
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, site_of
 from billboards.site.boards import added_scores as attached
@@ -127,22 +129,41 @@ def add_scores(
     with tempfile.TemporaryDirectory() as work:
         path = Path(work) / f"scores{''.join(Path(file.filename or 'scores.tsv').suffixes[-2:])}"
         path.write_bytes(raw)
-        plans = attached.add_scores(
-            site,
-            viewer,
-            board,
-            path,
-            metric=metric,
-            generator=generator,
-            new=column if new else None,
-            replace_values=replace,
-            dry_run=dry_run,
-        )
+        with told_of_sent_files(path, file.filename):
+            plans = attached.add_scores(
+                site,
+                viewer,
+                board,
+                path,
+                metric=metric,
+                generator=generator,
+                new=column if new else None,
+                replace_values=replace,
+                dry_run=dry_run,
+            )
     columns = [
         AddedFacts(metric=p.source_name, new=p.is_new, added=dict(p.added), replaced=dict(p.replaced), same=p.same)
         for p in plans
     ]
     return AddedScores(columns=columns)
+
+
+#: What the command line calls the fields of a form.
+_FLAGS = {"--metric": "metric", "--generator": "generator", "--new": "new=true", "--replace": "replace=true"}
+
+
+@contextmanager
+def told_of_sent_files(path: Path, name: str | None) -> Iterator[None]:
+    """Mistakes in a file that was sent, in its sender's words: the file's own name, and the form's fields."""
+    try:
+        yield
+    except InvalidInput as error:
+        if type(error) is not InvalidInput:
+            raise
+        words = str(error).replace(str(path), name or "the file")
+        for flag, field in _FLAGS.items():
+            words = words.replace(flag, field)
+        raise InvalidInput(words) from error
 
 
 @router.get("/boards/{board}/audit", dependencies=[Depends(Permission("administer"))])

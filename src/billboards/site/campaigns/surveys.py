@@ -71,7 +71,7 @@ def check_survey(asked: Sequence[SurveyQuestion], raw: Mapping[str, Any]) -> dic
             raise UnknownName("question of the survey", str(name), names)
     missing = [survey.question.question for survey in asked if survey.is_required and survey.question.name not in raw]
     if missing:
-        raise InvalidInput(f"Not answered yet: {'; '.join(missing)}.")
+        raise InvalidInput(f"Not answered yet: {'; '.join(missing)}")
     return {
         survey.question.name: survey.question.check(raw[survey.question.name], ())
         for survey in asked

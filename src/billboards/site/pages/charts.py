@@ -140,6 +140,8 @@ def _drawer(look: Look, ranking: Ranking, name: str, query: QueryParams) -> Draw
         return lambda theme: rank_swaps(ranking, PEOPLE, str(ranking.ranked_by), theme=theme)
     if kind == "scatter":
         return _scatter(look, ranking, metric, query)
+    if kind in CHARTS:
+        raise NotEnoughData(f"board {look.name} has too little yet for the chart {kind}")
     raise UnknownName("chart", name, CHARTS)
 
 
@@ -161,6 +163,8 @@ def cost_axes(look: Look) -> list[str]:
 def read_axes(look: Look, ranking: Ranking, metric: str, query: QueryParams) -> tuple[str, str]:
     """The two axes that the address asks for: people and the metric that agrees best, unless it says otherwise."""
     names = axis_names(look, ranking)
+    if not names:
+        raise NotEnoughData(f"board {look.name} has no scores yet; there is nothing to draw")
     if metric:
         metric = metric_named(ranking, metric).name
     best = best_metric(ranking)

@@ -12,8 +12,8 @@ from starlette.responses import RedirectResponse, Response
 
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, ensemble_table, unseen_words
 from billboards.analyses.rank import Ranking, best_metric
-from billboards.errors import UnknownName
-from billboards.reading import whole_number
+from billboards.errors import InvalidInput, UnknownName
+from billboards.reading import shown, whole_number
 from billboards.show.documents import document_of, dumps
 from billboards.show.words import one_line, value_text
 from billboards.site.boards import snapshots
@@ -34,22 +34,25 @@ PAGE, MOST_LINES = 50, 12
 def show_rankings(ask: Ask) -> Body:
     """Every ranking of a board, the latest first."""
     look = ask.look()
-    start = whole_number(ask.query.get("before") or "")
+    named = ask.query.get("before") or ""
+    start = whole_number(named)
+    if named and start is None:
+        raise InvalidInput(f"a ranking is called by its number; found {shown(named)}")
     with ask.site.database.reading() as connection:
         kept = snapshots.list_snapshots(connection, look.name, look.past_audience, before=start, limit=PAGE + 1)
         whose, since = look.past_audience, look.first_step
         places = snapshots.history(connection, look.name, "metric", audience=whose, since=since)
         ranks = snapshots.history(connection, look.name, "generator", audience=whose, since=since)
-    shown = kept[:PAGE]
+    listed = kept[:PAGE]
     return ask.board_page(
         "rankings",
         look,
         "rankings",
         heading="History",
         rankings=[
-            {"snapshot": snapshot, "cause": cause_words(snapshot), "moves": len(snapshot.moves)} for snapshot in shown
+            {"snapshot": snapshot, "cause": cause_words(snapshot), "moves": len(snapshot.moves)} for snapshot in listed
         ],
-        older=addresses.board(look.name, "rankings", before=shown[-1].number) if len(kept) > PAGE else None,
+        older=addresses.board(look.name, "rankings", before=listed[-1].number) if len(kept) > PAGE else None,
         timeline=correlations_over_time(look.masked_places(places, "metric")),
         bumps=bump_chart(look.masked_places(ranks, "generator"), ask.query.get("line") or ""),
         since=look.first_step,

@@ -98,7 +98,7 @@ def read_search(ask: Ask, look: Look) -> Search:
         people_high=_number(ask, "people_high") if judged else None,
         disputed=_number(ask, "disputed") if judged or versus != PEOPLE else None,
         sort=sort,
-        page=int(_number(ask, "page") or 1),
+        page=_page(ask),
     )
 
 
@@ -143,6 +143,14 @@ def _number(ask: Ask, name: str) -> float | None:
     if value is None or abs(value) > 1e15:
         raise InvalidInput(f"{name} must be a number; found {text[:40]!r}")
     return value
+
+
+def _page(ask: Ask) -> int:
+    """The page asked for, the first unless another is; one beyond the last is the last."""
+    number = _number(ask, "page")
+    if number is not None and (number < 1 or number != int(number)):
+        raise InvalidInput(f"page must be a whole number above 0; found {number:g}")
+    return 1 if number is None else int(number)
 
 
 def _pager(ask: Ask, look: Look, result: OutputPage) -> Pager:

@@ -18,7 +18,7 @@ from billboards.analyses.suite.page import suite_facts
 from billboards.analyses.suite.results import Suite
 from billboards.analyses.suite.shown_tables import Shown, suite_ranking_table, suite_tables
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
-from billboards.reading import whole_number
+from billboards.reading import shown, whole_number
 from billboards.show.documents import dumps
 from billboards.show.table import Table, TableColumn
 from billboards.show.words import listed, one_line
@@ -134,15 +134,18 @@ def _show_live(ask: Ask, suite: Suite) -> Body:
 
 def _asked(ask: Ask, suite: Suite) -> SuiteAnswer:
     """What the address asks of a suite."""
-    number = whole_number(ask.query.get("ranking") or "")
+    named = ask.query.get("ranking") or ""
+    number = whole_number(named)
+    if named and number is None:
+        raise InvalidInput(f"a ranking is called by its number; found {shown(named)}")
     return ask_suite(ask.site, suite, ask.viewer, read_query(ask.query), number)
 
 
 def _shown(ask: Ask) -> Shown:
     asked = ask.query.get("show") or "values"
-    for shown in SHOWN:
-        if shown == asked:
-            return shown
+    for choice in SHOWN:
+        if choice == asked:
+            return choice
     raise UnknownName("thing to show", asked, SHOWN)
 
 

@@ -58,6 +58,7 @@ STATUSES: tuple[tuple[type[BillboardsError], int], ...] = (
     (StoreFailed, 503),
 )
 TITLES = {
+    400: "That can’t be right",
     401: "Log in first",
     403: "Not allowed",
     404: "Not found",
