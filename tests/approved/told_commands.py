@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from page_lines import page_lines
+from told_pages import page_lines
 
 from billboards.cli.main import main
+
+#: Data within a page: told by its kind alone.
+_DATA = re.compile(r"data:([\w/+.-]+)[^\s\"']*")
 
 
 def told_by(
@@ -48,5 +52,5 @@ def plain(text: str) -> Any:
         except ValueError:
             pass
     if text.lstrip().lower().startswith("<!doctype html"):
-        return page_lines(text)
+        return [_DATA.sub(r"data:\1", line) for line in page_lines(text)]
     return [line.rstrip() for line in text.splitlines()]
