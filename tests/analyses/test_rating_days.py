@@ -93,7 +93,7 @@ def test_numbers_are_those_of_the_statistic_on_outputs_by_days(tmp_path: Path) -
 
 
 def test_one_day_and_days_without_common_outputs_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(NotEnoughData, match="rated on 1 day that"):
+    with pytest.raises(NotEnoughData, match="rated on 1 known day; scatter needs two or more"):
         _study(_file(tmp_path / "one.csv", days=1))
     with pytest.raises(NotEnoughData, match="no two outputs of a generator were rated on all 3 days"):
         _study(_apart(tmp_path))
