@@ -12,7 +12,7 @@ from small_boards import noisy_board, small_board
 
 import billboards as bb
 from billboards.analyses._view import judged_matrix
-from billboards.analyses.agreement import agreement_words, study_agreement
+from billboards.analyses.agreement import agreement_words, other_source, study_agreement
 from billboards.analyses.ensemble import ensemble_scores, fit_view
 from billboards.analyses.estimate import MeanEstimate, estimate_generator
 from billboards.analyses.hybrids import study_hybrids
@@ -239,6 +239,17 @@ def test_agreement_of_two_aggregates_with_the_texts_of_both_corners() -> None:
         f"The judgments crowd and expert correlate by {outputs.pearson:.3f} over 60 outputs and by "
         f"{generators.pearson:.3f} over 3 generators (Pearson).",
     )
+
+
+def test_another_source_of_judgments_is_another_aggregate_or_what_an_aggregate_leaves_out() -> None:
+    board = small_board()
+    dimension = next(iter(board.dimensions.values()))
+    dimensions = {name: replace(dimension, name=name) for name in ("adequacy", "fluency")}
+    both, one = Aggregate("both", ("adequacy", "fluency")), Aggregate("one", ("adequacy",))
+    several = replace(board, dimensions=dimensions, aggregates={"both": both, "one": one})
+    assert [other_source(several, name) for name in ("both", "one", "fluency")] == ["one", "both", "both"]
+    assert other_source(replace(several, aggregates={"one": one}), "one") == "fluency"
+    assert other_source(replace(several, aggregates={"both": both}), "both") is None
 
 
 def test_agreement_on_a_slice_shows_only_that_slice() -> None:

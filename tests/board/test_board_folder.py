@@ -509,3 +509,14 @@ def test_a_board_has_its_rows_in_the_order_that_is_stated(tmp_path: Path) -> Non
     (root / "board.toml").write_text(f'order = ["nobody"]\n{text}', encoding="utf-8")
     with pytest.raises(InvalidBoard, match=r"board\.toml:1: order names 'nobody', which is no row of this board"):
         open_board(root)
+
+
+def test_a_folder_that_is_not_there_is_answered_with_those_beside_it_that_may_be_meant(tmp_path: Path) -> None:
+    for name in ("boards", "boarde", "other"):
+        write_skeleton(tmp_path / name, name)
+    (tmp_path / "boardx").mkdir()
+    with pytest.raises(InvalidInput) as caught:
+        open_board(tmp_path / "board")
+    meant = {f"did you mean {tmp_path / a}, {tmp_path / b}? " for a, b in (("boards", "boarde"), ("boarde", "boards"))}
+    assert any(words in str(caught.value) for words in meant)
+    assert str(caught.value).endswith(f"`billboards new {tmp_path / 'board'}` writes a skeleton")

@@ -95,6 +95,9 @@ def test_a_slice_that_holds_nothing_is_refused_with_the_nearest_parts() -> None:
         BOARD.select(Slice(domain="new"))
     with pytest.raises(UnknownName, match="document d1"):
         BOARD.select(Slice(document="d"))
+    tagged = replace(BOARD, instances=tuple(replace(instance, tags=("long",)) for instance in BOARD.instances))
+    with pytest.raises(UnknownName, match="no part of the board named 'tag log'; did you mean tag long"):
+        tagged.select(Slice(tag="log"))
 
 
 def test_references_are_named_in_order_of_first_appearance() -> None:

@@ -34,6 +34,13 @@ def test_a_bare_machine_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, caps
     assert "Java (SPICE) absent install a Java runtime (Debian: default-jre), if you want SPICE" in printed
 
 
+def test_a_system_without_a_sandbox_lacks_it_and_that_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    seen = doctor._sandbox()
+    assert (seen.part, seen.state, seen.remedy) == ("sandbox", "absent", seen.detail)
+    assert "submitted programs need Linux and bubblewrap" in seen.detail
+
+
 def test_a_full_disk_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(doctor, "LITTLE_DISK", 1 << 60)
     seen = doctor._disk("this folder", tmp_path)

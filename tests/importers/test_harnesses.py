@@ -13,6 +13,7 @@ from public_sets import write_json_lines
 from billboards.board.writing import write_board
 from billboards.errors import InvalidInput
 from billboards.importers import IMPORTERS
+from billboards.importers._harness import plain_text
 
 HARNESSES = {"helm": "exact_match", "inspect-log": "match", "lm-eval": "exact_match", "openai-evals": "correct"}
 
@@ -118,6 +119,14 @@ def test_lists_of_another_shape_are_no_scores_and_no_texts(
     else:
         with pytest.raises(InvalidInput, match=said):
             load(path)
+
+
+def test_parts_of_a_message_are_its_text(tmp_path: Path) -> None:
+    """What was asked, in parts that say what they are, as a vendor's interface has them."""
+    parts = [{"type": "text", "text": "capital of"}, {"content": "France?"}]
+    assert plain_text(parts) == "capital of\nFrance?"
+    assert plain_text([{"role": "user", "content": [{"type": "text", "text": "two and two?"}]}]) == "two and two?"
+    assert plain_text([*parts, {"type": "image"}]) is None
 
 
 def test_statistics_that_are_no_list_are_none(tmp_path: Path) -> None:

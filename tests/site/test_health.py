@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -85,6 +86,7 @@ def test_a_database_of_another_version_or_none_makes_it_unready(tmp_path: Path) 
 
 
 def test_metrics_count_requests_by_the_pattern_of_their_path(small: SmallSite, here: TestClient) -> None:
+    began = time.monotonic() - 3600
     for _ in range(2):
         here.get("/boards/small", headers={"cookie": "a=b"})
     here.get("/boards/none", headers={"cookie": "a=b"})
@@ -96,6 +98,7 @@ def test_metrics_count_requests_by_the_pattern_of_their_path(small: SmallSite, h
     assert value(found.text, 'billboards_request_seconds_bucket{route="/boards/{board}",le="+Inf"}') == 3
     assert value(found.text, 'billboards_request_seconds_count{route="/boards/{board}"}') == 3
     assert value(found.text, "billboards_database_statements_total") > 0
+    assert 0 < value(found.text, "billboards_database_seconds_total") < time.monotonic() - began
     assert value(found.text, "billboards_database_up") == 1
     assert "no/such" not in found.text
 

@@ -8,7 +8,7 @@ from billboards.analyses.audit.plots import _labels
 
 
 def test_both_sides_name_people_the_optimised_output_and_the_first_and_last_machine() -> None:
-    values = {"low": 0.0, "middle": 1.0, "high": 2.0, "people": 3.0, "made for it": 4.0}
+    values = {"low": 0.0, "middle": 1.0, "high": 2.0, "people": 2.05, "made for it": 4.0}
     roles = {"people": "people", "made for it": "optimised"}
     ends = [
         {"side": side, "value": value if side == 0 else 4.0 - value, "name": name, "role": roles.get(name, "machine")}
