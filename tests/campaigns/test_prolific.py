@@ -131,8 +131,14 @@ def test_bonuses_are_prepared_for_nothing_and_then_paid(server: ProlificServer, 
     assert server.paid == {}
     prolific.pay_bonuses(batch)
     assert server.paid == {"anna": 125}
+    server.trouble.append(400)
+    with pytest.raises(Refused, match=f"/bulk-bonus-payments/{batch}/pay/ refused"):
+        prolific.pay_bonuses(batch)
     with pytest.raises(InvalidInput, match="1 to 200 bonuses"):
         prolific.prepare_bonuses(study, {f"p{n}": 1 for n in range(201)})
+    for amounts in ({}, {"anna": 1, "bob": 0}):
+        with pytest.raises(InvalidInput, match="a bonus must be above 0" if amounts else "1 to 200 bonuses, not 0"):
+            prolific.prepare_bonuses(study, amounts)
 
 
 def test_a_payment_without_an_answer_is_sent_once_and_said_to_be_unknown(
