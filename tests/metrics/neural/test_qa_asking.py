@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ pytest.importorskip("transformers", reason="transformers is not installed: pip i
 from billboards.metrics.neural.likelihood import EncoderDecoder, LanguageModel  # noqa: E402
 from billboards.metrics.neural.qa_questions import Tagger  # noqa: E402
 from billboards.metrics.neural.weights import Weights  # noqa: E402
-from billboards.metrics.neural.writing import write  # noqa: E402
+from billboards.metrics.neural.writing import _settings, write  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -223,3 +224,21 @@ def test_questions_stand_by_the_text_and_in_the_order_of_their_answers(tmp_path:
     assert found == {text: own for text, own in kept.items() if own}
     assert cut == 0
     assert found
+
+
+@pytest.mark.parametrize(("own", "model", "told"), [(4, 7, 4), (None, 7, 7), (None, None, None)])
+def test_a_text_begins_with_the_token_that_settings_of_writing_name_or_else_the_models(
+    own: int | None, model: int | None, told: int | None
+) -> None:
+    inner = SimpleNamespace(
+        generation_config=SimpleNamespace(decoder_start_token_id=own, eos_token_id=2),
+        config=SimpleNamespace(decoder_start_token_id=model),
+    )
+    writer: Any = SimpleNamespace(model=inner, weights=SimpleNamespace(name="writer"))
+    if told is None:
+        with pytest.raises(InvalidInput, match="writer doesn't say with which token a text begins"):
+            _settings(writer, 2, 5)
+    else:
+        settings = _settings(writer, 2, 5)
+        assert (settings.decoder_start_token_id, settings.eos_token_id, settings.num_beams) == (told, 2, 2)
+        assert (settings.max_new_tokens, settings.do_sample) == (5, False)
