@@ -69,7 +69,7 @@ def test_two_columns_of_one_metric_are_two_bars() -> None:
 
 
 def test_bars_of_nothing_are_refused() -> None:
-    with pytest.raises(NotEnoughData, match="tiny: no metric has a correlation with mqm"):
+    with pytest.raises(NotEnoughData, match=r"tiny: no metric has a correlation with people \(mqm\)"):
         correlation_bars(replace(RANKING, metrics=RANKING.metrics[4:], ensemble=None))
 
 

@@ -98,7 +98,7 @@ def test_a_python_file_may_import_its_neighbours(folder: Path) -> None:
         ("def score(o, r, i): return [1.0]", "score() returned 1 scores for 3 outputs; return one for each"),
         ("def score(o, r, i): return ['1'] * 3", "score() returned '1' for output 1; return a number"),
         ("def score(o, r, i): return [True] * 3", "score() returned True for output 1; return a number"),
-        ("def score(o, r, i): return None", "'NoneType' object is not iterable"),
+        ("def score(o, r, i): return None", "score() returned nothing; return a number for each output"),
         ("def score(o, r, i): return [0.0, float('nan'), 0.0]", "scores line 2: nan is not finite"),
         ("def score(o, r, i): raise ValueError('no vowels')", "its last words: ValueError: no vowels"),
         ("def score(o, r, i) return", "SyntaxError"),

@@ -88,7 +88,7 @@ def test_a_message_is_found_by_its_english_words() -> None:
     german = words_of("de")
     assert german.text("Input") == "Eingabe"
     assert german.text("Output 2") == "Ausgabe 2"
-    assert german.text("Not answered yet: fluency, style.") == "Noch nicht beantwortet: fluency, style."
+    assert german.text("Not answered yet: fluency, style") == "Noch nicht beantwortet: fluency, style"
     assert german.text("The owner's own words") == "The owner's own words"
 
 

@@ -110,9 +110,9 @@ def efficiency(
         entries, measure, higher = _generators(view, by)
     chosen = cost or _first_cost(entries)
     if chosen is None or sum(chosen in e.costs and e.quality is not None for e in entries) < 2:
-        known = "no cost is known of" if chosen is None else f"{COSTS[chosen].title} is known of fewer than"
+        shortage = "no cost is known of" if chosen is None else f"{COSTS[chosen].title} is known of fewer than"
         raise NotEnoughData(
-            f"{view.board.name}: {known} two {side} with a quality; state {', '.join(COSTS)} in "
+            f"{view.board.name}: {shortage} two {side} with a quality; state {', '.join(COSTS)} in "
             f"{'[generators.NAME] of board.toml' if side == 'generators' else 'the metrics’ cards'}"
         )
     quality = _numbers(e.quality if higher or e.quality is None else -e.quality for e in entries)

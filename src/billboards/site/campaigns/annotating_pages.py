@@ -187,7 +187,7 @@ def take_answer(site: Site, participant: Participant, sent: Mapping[str, str]) -
     asked = [name for step in stages[: stage + 1] for name in step.dimensions]
     if missing := [name for name in asked if name not in raw]:
         save_answer(site, participant, *_identity(sent), raw, seconds=_seconds(site, sent))
-        raise InvalidInput(f"Not answered yet: {', '.join(missing)}.")
+        raise InvalidInput(f"Not answered yet: {', '.join(missing)}")
     keep = submit_answer if stage >= len(stages) - 1 else save_answer
     keep(site, participant, *_identity(sent), raw, seconds=_seconds(site, sent))
 
