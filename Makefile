@@ -28,7 +28,7 @@ test-all: .venv/test  ## run all tests, the long ones too
 	$(BIN)/python -m pytest -n auto --dist loadfile $(NO_HANGING)
 
 approve: .venv/test  ## keep what is said now as right, to be read in `git diff` before it is committed
-	BILLBOARDS_APPROVE=1 $(BIN)/python -m pytest -n auto --dist loadfile tests/approved
+	BILLBOARDS_APPROVE=1 $(BIN)/python -m pytest -n auto --dist loadfile tests/approved tests/stats/test_stats_approved.py
 
 check: .venv/check  ## style, types, import directions, licences and known weaknesses of what is installed
 	$(BIN)/ruff check .
