@@ -40,6 +40,10 @@ SIZES: Mapping[str, tuple[int, int, int]] = {
     "two": (2, 2, 2),
 }
 
+FIVE = np.array([3.0, 1.0, 2.0, 2.0, 0.5])
+P_OF_FIVE = np.abs(np.subtract.outer(FIVE, FIVE)) / 10 + 0.01
+P_OF_FOUR = np.array([[1.0, 0.2, 0.01, 0.01], [0.2, 1.0, 0.04, 0.01], [0.01, 0.04, 1.0, 0.3], [0.01, 0.01, 0.3, 1.0]])
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -412,11 +416,8 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     ],
     "clusters.holm": lambda s: [{"p": np.abs(np.sin(s.human.ravel()[:6])) / 5}],
     "clusters.benjamini_hochberg": lambda s: [{"p": np.abs(np.sin(s.human.ravel()[:6])) / 5}],
-    "clusters.significance_clusters": lambda s: [
-        {"order": list(range(4)), "p": np.abs(np.subtract.outer(range(4), range(4))) ** -4.0 / 5 if step else _P}
-        for step in (False,)
-    ],
-    "clusters.places": lambda s: [{"values": s.human.ravel()[:5], "tests": None}, {"values": _FIVE, "tests": _P5}],
+    "clusters.significance_clusters": lambda s: [{"order": [1, 0, 2, 3], "p": P_OF_FOUR}],
+    "clusters.places": lambda s: [{"values": s.human.ravel()[:5], "tests": None}, {"values": FIVE, "tests": P_OF_FIVE}],
     "correlation.pearson": lambda s: [{"scores": s.scores, "human": s.human}],
     "correlation.pearson_with_intervals": lambda s: [{"scores": s.scores, "human": s.human, "draws": 60}],
     "correlation.between_metrics": lambda s: [{"scores": s.scores}],
@@ -734,7 +735,3 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     ],
     "yardsticks.preset": lambda s: [{"name": name} for name in (*yardsticks.PRESETS, "none")],
 }
-
-_FIVE = np.array([3.0, 1.0, 2.0, 2.0, 0.5])
-_P5 = np.abs(np.subtract.outer(_FIVE, _FIVE)) / 10 + 0.01
-_P = np.array([[1.0, 0.2, 0.01, 0.01], [0.2, 1.0, 0.04, 0.01], [0.01, 0.04, 1.0, 0.3], [0.01, 0.01, 0.3, 1.0]])

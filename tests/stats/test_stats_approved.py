@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 import pytest
 from approving import approve, changes, comparable
-from stats_samples import ASKED, SIZES, Sample
+from stats_samples import ASKED, SIZES, Call, Sample
 
 from billboards import stats
 from billboards.errors import BillboardsError
@@ -86,7 +86,7 @@ def test_a_function_says_what_was_approved(name: str) -> None:
     approve(f"stats/{name}", said)
 
 
-def prepared(name: str, sample: Sample) -> list[dict[str, Any]]:
+def prepared(name: str, sample: Sample) -> list[Call]:
     """The calls; none where what is asked can't be made of the sample, as strengths of entries nobody has beaten."""
     try:
         return ASKED[name](sample)
