@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from billboards.stats import (
     alignment,
     annotator_signs,
+    annotator_simulation,
     annotators,
     beta_mixture,
     bradley_terry,
@@ -246,7 +247,8 @@ def _yardsticks(s: Sample) -> list[Call]:
         for name, groupings in yardsticks.GROUPINGS_OF.items()
         for grouping in groupings
     ]
-    return [{"scores": s.scores, "human": s.human, "how": how} for how in kinds]
+    wrong = yardsticks.Yardstick(statistic="acc-eq", grouping="by-system")
+    return [{"scores": s.scores, "human": s.human, "how": how} for how in (*kinds, wrong)]
 
 
 def _mixture(s: Sample) -> beta_mixture.BetaMixture:
@@ -356,6 +358,25 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     ],
     "annotator_simulation.simulate_detection": lambda s: [
         {"models": _models()[:2], "questions": np.array([3, 8, 20, 2]), "rounds": 6, "seed": 3}
+    ],
+    "annotator_simulation.simulate_round": lambda s: [
+        {"questions": np.full(30, len(s.name)), "random": np.random.default_rng(len(s.name))}
+    ],
+    "annotator_simulation.detect_corruption": lambda s: [
+        {
+            "annotators": [
+                annotator_simulation.CheckedScores(
+                    np.round(10 * np.abs(np.sin(np.arange(20.0) + k))).reshape(10, 2), np.arange(11.0)
+                )
+                for k in range(len(s.name))
+            ],
+            "model": _models()[1],
+            "rate": rate,
+            "share": share,
+            "rounds": 5,
+            "seed": 4,
+        }
+        for rate, share in ((0.0, 0.2), (0.9, 0.5), (0.5, 1.0))
     ],
     "annotators.judge_annotators": lambda s: [
         {"annotators": s.people, "counts": {"spot": (s.right, s.wrong), "repeat": (s.wrong, s.right)}, "model": model}
@@ -520,7 +541,14 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
             "column": 1,
         }
     ],
-    "overrating.overrating": lambda s: [{"scores": s.scores[-1], "human": s.human, "machine": s.machine}],
+    "overrating.overrating": lambda s: [
+        {"scores": s.scores[-1], "human": s.human, "machine": s.machine},
+        {
+            "scores": np.where(np.arange(s.shape[1]) + s.machine[:, None] == 1, np.nan, s.filled[-1])[:2, :3],
+            "human": s.whole[:2, :3],
+            "machine": s.machine[:2],
+        },
+    ],
     "overrating.overrating_all": lambda s: [{"scores": s.scores, "human": s.human, "machine": s.machine}],
     "overrating.overrating_crossed": lambda s: [{"scores": s.scores[-1], "human": s.human, "machine": s.machine}],
     "pairwise.acc_eq": lambda s: [
@@ -534,7 +562,7 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     "pareto.pareto_front": lambda s: [{"quality": s.whole.ravel(), "cost": s.filled[0].ravel()}],
     "people.people_means": _means,
     "people.people_tests": lambda s: [{"cells": s.human, "draws": 60}],
-    "pooling.fit_pooling": lambda s: [{"agreements": s.agreed, "draws": 8}],
+    "pooling.fit_pooling": lambda s: [{"agreements": s.agreed, "draws": draws} for draws in (0, 8)],
     "pooling.predict": lambda s: [
         {
             "pooling": s.pooled,
@@ -604,6 +632,7 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     ],
     "reliability.pairwise_kappas": lambda s: [{"ratings": s.columns, "at_least": 2}],
     "repetition.study_repetition": lambda s: [
+        {"values": s.whole * 0 + 1, "generator": np.arange(s.shape[0]) // 2, "draws": 200},
         {"values": s.whole, "generator": np.arange(s.shape[0]) // 2, "draws": 200},
         {"values": s.whole.T[:, :3], "generator": np.arange(s.shape[1]) % 3, "draws": 200},
         {
@@ -625,7 +654,7 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     "selection.combined_standing": lambda s: [{"labels": s.some, "scores": s.filled[0]}],
     "selection.chances_within": lambda s: [
         {"worth": np.abs(s.filled[0].ravel()), "cost": 1 + np.arange(s.whole.size) % 3.0, "budget": budget}
-        for budget in (3.0, s.whole.size / 2, 1e6)
+        for budget in (0.0, 3.0, s.whole.size / 2, (1 + np.arange(s.whole.size) % 3).sum(), 1e6)
     ],
     "selection.draw_systematic": lambda s: [{"probabilities": s.chances.ravel()}],
     "selection.take_worthiest": lambda s: [
@@ -651,7 +680,7 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
             "generator": s.cells[0],
             "instance": s.cells[1],
             "annotator": s.annotator,
-            "time": 50.0 * (np.arange(s.whole.size) // 2),
+            "time": 50.0 * (np.arange(s.whole.size) // 8),
         },
     ],
     "significance.permute_correlations": lambda s: [{"scores": s.scores, "human": s.human, "draws": 60}],
@@ -666,7 +695,7 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
             "draws": draws,
             "seed": 0,
         }
-        for draws in (1, 1000)
+        for draws in (0, 1, 1000)
     ],
     "significance.williams": lambda s: [
         {"r_a": 0.5, "r_b": r_b, "r_ab": 0.3, "n": n} for r_b in (0.2, 0.5, 0.6) for n in (4, 30)
@@ -677,7 +706,10 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
         {"differences": np.tile(s.whole[0], 3), "groups": np.arange(3 * s.shape[1]) // 2},
     ],
     "subsets.fit_best_subset": lambda s: [{"blocks": s.blocks, "k": k} for k in (1, 2)],
-    "subsets.choose_subset": lambda s: [{"blocks": s.blocks, "k": k} for k in (1, 2, 3)],
+    "subsets.choose_subset": lambda s: [
+        *({"blocks": s.blocks, "k": k} for k in (1, 2, 3)),
+        {"blocks": ensemble.gather_blocks(s.scores[:, -1:], s.human[-1:])},
+    ],
     "system_level.instance_weights": lambda s: [{"instances": 4, "draws": 5, "seed": 2}],
     "system_level.weighted_means": lambda s: [
         {"scores": s.scores[0], "weights": np.arange(3 * s.shape[1]).reshape(3, -1) % 4.0}
@@ -689,6 +721,7 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     "system_level.partial_correlations": lambda s: [
         {"x": s.filled[0], "y": s.whole, "given": s.filled[1]},
         {"x": s.filled[0], "y": s.whole, "given": s.filled[0] * 2},
+        {"x": s.filled[0], "y": s.whole, "given": s.filled[0] + 1e-7 * s.filled[1]},
     ],
     "system_level.residuals": lambda s: [{"x": s.filled[0], "given": s.filled[1]}],
     "system_level.value_and_interval": lambda s: [{"drawn": s.human.ravel()}, {"drawn": s.human.ravel()[:1]}],

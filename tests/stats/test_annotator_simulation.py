@@ -116,3 +116,10 @@ def test_noise_of_no_rate_changes_nothing() -> None:
 def test_one_annotator_is_too_few_to_put_noise_in() -> None:
     with pytest.raises(NotEnoughData, match="2 or more"):
         detect_corruption([careful(np.random.default_rng(0))], AnnotatorModel(), rate=1.0, share=0.1, rounds=1, seed=0)
+
+
+def test_progress_of_corruption_counts_rounds_from_one() -> None:
+    annotators = [CheckedScores(np.array([[1.0, 2.0]] * 4), np.arange(3.0)) for _ in range(3)]
+    told: list[int] = []
+    detect_corruption(annotators, FIXED, rate=0.5, share=0.3, rounds=3, seed=1, progress=told.append)
+    assert told == [1, 2, 3]

@@ -14,6 +14,7 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.special import ndtr, stdtrit
 
 from billboards.errors import InvalidInput, NotEnoughData
+from billboards.stats import bradley_terry
 from billboards.stats.bradley_terry import (
     ELO_POINTS,
     BestWorst,
@@ -422,3 +423,28 @@ def test_the_worth_of_a_comparison_is_the_variance_that_a_refit_loses() -> None:
         wrong = ndtr(-(fitted.theta[a] - fitted.theta[b]) / np.sqrt(c @ before @ c))
         expected += wrong * (c @ before @ c - c @ after @ c)
     assert comparison_worth(fitted.theta, fitted.covariance, level=0.0)[first, second] == pytest.approx(expected)
+
+
+def test_a_win_each_around_a_circle_closed_by_a_tie_has_finite_strengths() -> None:
+    # 0 beat 1, 1 beat 2 and 2 tied 0: a tie that grows with the strengths would need them to lie twice as close.
+    circle = count_pairs(outcomes((0, 1, 1), (1, 2, 1), (0, 2, 0)), 3)
+    theta = fit_strengths(circle).theta
+    assert theta[0] > theta[1] > theta[2]
+    assert theta[1] == pytest.approx(0.0, abs=1e-6)
+    mirrored = count_pairs(outcomes((0, 1, -1), (1, 2, -1), (0, 2, 0)), 3)
+    assert fit_strengths(mirrored).theta == pytest.approx(-theta, abs=1e-6)
+
+
+def test_one_win_and_one_tie_have_no_finite_strengths() -> None:
+    with pytest.raises(Separated, match="entry 0"):
+        fit_strengths(count_pairs(outcomes((0, 1, 1), (0, 1, 0)), 2))
+    with pytest.raises(Separated, match="entry 1"):
+        fit_strengths(count_pairs(outcomes((0, 1, -1), (0, 1, 0)), 2))
+
+
+def test_strengths_that_do_not_settle_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = count_pairs(outcomes((0, 1, 1), (0, 1, 1), (0, 1, -1), (1, 2, 1), (1, 2, -1), (0, 2, 0)), 3)
+    fit_strengths(counts)
+    monkeypatch.setattr(bradley_terry, "_STEPS", 1)
+    with pytest.raises(NotEnoughData, match=r"did not settle; .* use a prior"):
+        fit_strengths(counts)

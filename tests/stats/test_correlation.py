@@ -89,3 +89,13 @@ def test_correlations_between_metrics_are_symmetric_with_ones_on_the_diagonal() 
     scores = np.random.default_rng(6).normal(size=(4, 3, 20))
     matrix = between_metrics(scores)
     np.testing.assert_allclose(matrix, np.corrcoef(scores.reshape(4, -1)), atol=1e-13)
+
+
+def test_one_instance_has_a_correlation_without_an_interval() -> None:
+    random = np.random.default_rng(8)
+    scores, human = random.normal(size=(2, 5, 3)), random.normal(size=(5, 3))
+    scores[0, :, 1:] = NAN
+    measured = pearson_with_intervals(scores, human, draws=50)
+    assert np.isfinite(measured.r).all()
+    assert np.isnan([measured.low[0], measured.high[0]]).all()
+    assert measured.low[1] < measured.high[1]

@@ -17,6 +17,7 @@ from billboards.stats.reliability import (
     krippendorff_alpha,
     krippendorff_alpha_of_columns,
     pairwise_kappas,
+    percentile_interval,
 )
 
 NO = np.nan
@@ -234,3 +235,9 @@ def test_two_way_icc_of_unknown_annotators_is_refused() -> None:
 def test_columns_and_tables_are_one_thing() -> None:
     table = ratings_in_table(FOUR_OBSERVERS)
     assert np.array_equal(ratings_in_columns(table.unit, table.annotator, table.value).table(), FOUR_OBSERVERS, True)
+
+
+def test_an_interval_needs_half_of_its_draws() -> None:
+    assert percentile_interval(np.array([1.0, 2.0, NO, NO])) == pytest.approx((1.025, 1.975))
+    assert np.isnan(percentile_interval(np.array([1.0, 2.0, NO, NO, NO]))).all()
+    assert np.isnan(percentile_interval(np.array([1.0, NO]))).all()

@@ -8,7 +8,6 @@ says that nothing has changed.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
@@ -33,8 +32,8 @@ THOROUGH: Mapping[str, int] = {"draws": 25, "resamples": 25, "rounds": 5, "excha
 SERVING = frozenset(
     {
         "alignment.aligned", "alignment.finite_or_missing", "allocation.combine_batches", "annotator_recall.is_open",
-        "annotator_simulation.detect_corruption", "annotator_simulation.detection", "annotator_simulation.mark",
-        "annotator_simulation.simulate_round", "annotator_simulation.tally", "annotators.is_noisy",
+        "annotator_simulation.detection", "annotator_simulation.mark",
+        "annotator_simulation.tally", "annotators.is_noisy",
         "annotators.prior_of", "annotators.question_standings", "beta_mixture.advance", "beta_mixture.climb",
         "beta_mixture.distinct_counts", "beta_mixture.em_step", "beta_mixture.log_likelihood", "beta_mixture.urns",
         "beta_mixture.values", "bootstrap.sums_by_document", "bradley_terry.best_worst_scores",
@@ -65,6 +64,25 @@ def public_functions() -> Iterator[str]:
         loaded = import_module(f"billboards.stats.{module.name}")
         for name, member in vars(loaded).items():
             if inspect.isfunction(member) and member.__module__ == loaded.__name__ and not name.startswith("_"):
+                yield f"{module.name}.{name}"
+
+
+def test_what_is_taken_and_by_default_is_as_approved() -> None:
+    """Of public functions, and of classes whose instances people make."""
+    taken = {name: signature_of(name) for name in sorted({*public_functions(), *public_classes()})}
+    approve("stats/signatures", taken)
+
+
+def signature_of(name: str) -> str:
+    module, member = name.split(".")
+    return str(inspect.signature(getattr(import_module(f"billboards.stats.{module}"), member)))
+
+
+def public_classes() -> Iterator[str]:
+    for module in iter_modules(stats.__path__):
+        loaded = import_module(f"billboards.stats.{module.name}")
+        for name, member in vars(loaded).items():
+            if is_dataclass(member) and member.__module__ == loaded.__name__ and not name.startswith("_"):
                 yield f"{module.name}.{name}"
 
 
@@ -129,14 +147,11 @@ def other_ways(asked: Callable[..., Any], call: Mapping[str, Any]) -> Iterator[t
 
 
 def called(asked: Callable[..., Any], call: Mapping[str, Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return plain_values(
-                asked(*call.get("*", ()), **{name: given for name, given in call.items() if name != "*"})
-            )
-        except BillboardsError as error:
-            return f"{type(error).__name__}: {error}"
+    by_name = {name: given for name, given in call.items() if name != "*"}
+    try:
+        return plain_values(asked(*call.get("*", ()), **by_name))
+    except BillboardsError as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def plain_values(value: Any) -> Any:

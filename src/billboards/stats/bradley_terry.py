@@ -227,11 +227,10 @@ def _rao_kupper(d: Floats, s: float, won: Floats, lost: Floats, tied: Floats) ->
     )
 
 
+#: Where ties have a parameter of their own.
 _CURVES: dict[TieModel, Callable[[Floats, float, Floats, Floats, Floats], _Curves]] = {
     "davidson": _davidson,
     "rao-kupper": _rao_kupper,
-    "half": _plain,
-    "dropped": _plain,
 }
 
 

@@ -89,8 +89,6 @@ def _two_way(ratings: Ratings, model: Model, resamples: int, seed: int) -> Intra
     if not ratings.known:
         raise NotEnoughData(f"{model} needs to know whose each rating is; ICC(1) doesn't")
     table = ratings.table()
-    if table.shape[1] < 2:
-        raise NotEnoughData(f"{model} needs two annotators or more")
     full = not np.isnan(table).any()
     if not full and min(table.shape) > MOST_ANNOTATORS:
         raise NotEnoughData(
