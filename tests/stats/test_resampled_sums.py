@@ -54,7 +54,7 @@ def test_draws_of_one_size_are_kept_and_used_again(monkeypatch: pytest.MonkeyPat
     drawn, swaps = Resampling(40), Swaps(64)
     matrix, rows = np.arange(10).reshape(5, 2), np.random.default_rng(7).normal(size=(2, 5))
     sums, bounds, swapped = drawn.sums(matrix), drawn.mean_bounds(rows), np.concatenate(list(swaps.sums(matrix)))
-    monkeypatch.setattr(resampling.np.random, "default_rng", None)
+    monkeypatch.setattr(np.random, "default_rng", None)
     assert (drawn.sums(matrix) == sums).all()
     assert (drawn.mean_bounds(rows) == bounds).all()
     assert (np.concatenate(list(swaps.sums(matrix))) == swapped).all()
