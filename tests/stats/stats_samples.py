@@ -207,7 +207,8 @@ class Sample:
     @property
     def watched(self) -> watching.Cells:
         rows, columns = self.shape
-        generator, unit = np.tile(np.arange(rows), columns * 5), np.repeat(np.arange(columns * 5), rows)
+        units = max(columns * 5, 60)
+        generator, unit = np.tile(np.arange(rows), units), np.repeat(np.arange(units), rows)
         value = np.clip(0.2 + 0.6 * generator / rows + 0.1 * np.sin(np.arange(len(unit))), 0, 1)
         return watching.Cells(generator=generator, unit=unit, value=value, labels=np.arange(1, len(unit) + 1))
 
@@ -456,11 +457,12 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
             "labels": designs.labels_of(
                 np.repeat(np.arange(12), 4),
                 np.round(4 * np.abs(np.sin(np.arange(48) + len(s.name)))) / 4,
-                np.repeat(np.arange(12) % 3, 4),
+                np.repeat(groups, 4),
                 at_least=2,
             ),
             "rounds": 20,
         }
+        for groups in (np.arange(12) % 3, np.minimum(np.arange(12), 1))
     ],
     "disclosure.supported_decimals": lambda s: [
         {"n": n, "interval": interval} for n in (3, 12, 400) for interval in (None, (0.12, 0.31), (0.2, 0.2001))
@@ -641,6 +643,12 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
             "draws": 200,
             "when": np.cumsum(1.0 + np.arange(s.shape[1]) % 2),
         },
+        {
+            "values": s.whole,
+            "generator": np.arange(s.shape[0]) // 2,
+            "draws": 200,
+            "when": np.ones(s.shape[1]),
+        },
     ],
     "resampling.bootstrap_p": lambda s: [
         {"first": s.filled[0].ravel(), "second": s.filled[1].ravel(), "difference": 0.1}
@@ -651,7 +659,12 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     "selection.consistency": lambda s: [{"scores": s.filled[0]}],
     "selection.disagreement": lambda s: [{"scores": s.filled}],
     "selection.expected_spread": lambda s: [{"scores": s.filled[0], "labels": s.some}],
-    "selection.combined_standing": lambda s: [{"labels": s.some, "scores": s.filled[0]}],
+    "selection.combined_standing": lambda s: [
+        {"labels": s.some, "scores": s.filled[0]},
+        {"labels": s.labels, "scores": s.filled[0]},
+        {"labels": np.where(np.arange(s.shape[1]) % 4 > 0, s.labels, np.nan), "scores": s.scores[-1]},
+        {"labels": s.labels[:1], "scores": s.filled[0][:1]},
+    ],
     "selection.chances_within": lambda s: [
         {"worth": np.abs(s.filled[0].ravel()), "cost": 1 + np.arange(s.whole.size) % 3.0, "budget": budget}
         for budget in (0.0, 3.0, s.whole.size / 2, (1 + np.arange(s.whole.size) % 3).sum(), 1e6)
@@ -664,11 +677,23 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     "sequences.confidence_sequence": lambda s: [
         {"values": s.labels[0][np.isfinite(s.labels[0])]},
         {"values": np.tile(np.nan_to_num(s.labels[-1]), 6), "pool": 400},
+        {"values": [1.0 + 5e-10, -5e-10, 0.5]},
+        {"values": [1.0 + 5e-9, 0.5]},
+        {"values": [0.5], "low": 1.0},
     ],
     "sequences.mixture_width": lambda s: [{}],
     "sequences.asymptotic_sequence": lambda s: [{"estimate": s.whole[0], "sd": np.abs(s.whole[-1]), "n": 50}],
     "sequences.e_benjamini_hochberg": lambda s: [{"log_evidence": 4 * s.whole.ravel(), "level": 0.1}],
     "severity.correct_severity": lambda s: [
+        *(
+            {"value": value, "generator": [0, 0, 1, 1], "instance": [0, 1, 0, 1], "annotator": annotator}
+            for value, annotator in (
+                ([3.0, np.nan, 1.0, 2.0], [0, 1, 0, 1]),
+                ([3.0, 2.0, 1.0, 2.0], [0, -1, 0, 1]),
+                ([3.0, 3.0, 3.0, 3.0], [0, 1, 0, 1]),
+            )
+        ),
+        {"value": [], "generator": [], "instance": [], "annotator": []},
         {
             "value": 60 + 20 * s.whole.ravel(),
             "generator": s.cells[0],
@@ -734,7 +759,12 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
         {"scores": s.scores, "human": s.human, "draws": 0},
     ],
     "watching.watch_pairs": lambda s: [
-        {"cells": s.watched, "asked": np.ones((s.shape[0], s.shape[1] * 5), bool), "drop": drop, "bounded": bounded}
+        {
+            "cells": s.watched,
+            "asked": np.ones((s.shape[0], s.watched.unit[-1] + 1), bool),
+            "drop": drop,
+            "bounded": bounded,
+        }
         for drop in (False, True)
         for bounded in (True, False)
     ],
