@@ -139,6 +139,9 @@ def test_digests_may_stand_in_a_list_beside_the_entry(entry_file: WriteEntry) ->
     entry = read(entry_file(toml("two", source), more={"list.tsv": listed}))
     assert [(file.path, file.size) for file in entry.sources[0].files] == [("a/x.csv", 5), ("b.csv", None)]
     assert not entry.is_verified
+    for wrong in ("5 a/x.csv\n", "five\t-\ta/x.csv\n", "5\t-\ta/x.csv\tmore\n"):
+        with pytest.raises(InvalidInput, match=r"list\.tsv:2: must hold size, sha256 and path with tabs between"):
+            read(entry_file(toml("three", source), more={"list.tsv": "-\t-\tb.csv\n" + wrong}))
 
 
 URL = "https://example.org/ratings.csv"

@@ -180,6 +180,9 @@ def test_topping_up_adds_money_generators_and_labels(port: Harbour) -> None:
     assert campaign_status(port.site, port.owner, made.id).spent == 5.0
     after = top_up(port.site, port.owner, made.id, 20.0, generators=["g1"], labels=2)
     assert (after.plan.budget, after.plan.labels, after.generators) == (25.0, 2, ("g0", "g1"))
+    with port.site.database.reading() as connection:
+        told = [entry.detail for entry in trail.entries(connection, subject=made.id)]
+    assert {"budget": 20.0, "generators": ["g1"], "labels": 2} in told
     assert ann.answer_all().state == "done"
     assert ben.answer_all().state == "done"
     status = campaign_status(port.site, port.owner, made.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,16 @@ def draft(small: SmallSite) -> dict[str, object]:
 def page(small: SmallSite) -> str:
     headers = {"authorization": f"Bearer {small.tokens['owner']}"}
     return str(small.client.get("/organise/drafts/newest", headers=headers).text)
+
+
+def test_the_form_asks_for_the_entry_that_was_chosen(small: SmallSite) -> None:
+    headers = {"authorization": f"Bearer {small.tokens['owner']}"}
+    form = small.client.get("/organise/new/catalogue", headers=headers).text
+    mark = re.search(r'name="check" value="([^"]+)"', form)
+    sent = {"name": "newest", "entry": "mtme-wmt98-none", **({"check": mark[1]} if mark else {})}
+    refused = small.client.post("/organise/new/catalogue", headers=headers, data=sent)
+    assert refused.status_code == 422
+    assert "No public board named &#39;mtme-wmt98-none&#39;" in refused.text
 
 
 def test_a_worker_fetches_the_board_from_the_sites_own_mirror(small: SmallSite, mirror: FileServer) -> None:
