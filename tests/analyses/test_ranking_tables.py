@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from edge_boards import ordinary_board
 from examples_of_results import RANKING
 from shown_columns import column
 from small_boards import noisy_board
 
 import billboards as bb
 from billboards.analyses.rank import generator_table, metric_table
+from billboards.board import Dimension
 from billboards.show.latex import to_latex
 from billboards.show.table import shown
 
@@ -100,3 +102,13 @@ def test_without_judgments_there_is_no_column_of_people() -> None:
     assert "people ()" not in to_latex(table)
     metrics = metric_table(replace(RANKING, aggregate=""))
     assert metrics.title == "tiny: metrics by Pearson correlation, without judgments"
+
+
+def test_a_dimension_with_the_name_of_a_metric_is_peoples() -> None:
+    board = ordinary_board()
+    named = {"adequacy": board.dimensions["adequacy"], "second": Dimension("second", range=(1, 5))}
+    judged = replace(board.judgments, dimensions=("adequacy", "second"))
+    board = replace(board, dimensions=named, judgments=judged)
+    for ranked, header in ((board, "people: second"), (replace(board, imported=board.imported[:1]), "second")):
+        headers = {c.key: c.header for c in generator_table(bb.rank(ranked, draws=10).value).columns}
+        assert headers["human:second"] == header
