@@ -54,9 +54,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send(body)
 
     def send(self, body: bytes) -> None:
+        # Counted first: who has read all of it may ask at once how much was sent.
+        self.server.sent[self.path] += len(body)
         self.wfile.write(body)
         self.wfile.flush()
-        self.server.sent[self.path] += len(body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing is logged."""
