@@ -600,9 +600,16 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     "preferences.credits_of": lambda s: [
         {"lead": np.array([1.0, 0.0, -1.0, np.nan]), "ties": ties} for ties in ("wrong", "half", "dropped", "none")
     ],
-    "preferences.relative_ranking": lambda s: [{"scores": s.scores[0], "human": s.human, "threshold": 0.5}],
-    "preferences.preference_agreement": lambda s: [{"better": s.scores[0].ravel(), "worse": s.scores[1].ravel()}],
-    "preferences.area_under_curve": lambda s: [{"scores": s.scores[0], "human": s.human}],
+    "preferences.relative_ranking": lambda s: [
+        {"scores": scores, "human": s.human, "threshold": threshold}
+        for scores in (s.scores, s.scores[:0])
+        for threshold in (0.5, 1e9)
+    ],
+    "preferences.preference_agreement": lambda s: [{"better": s.scores[0], "worse": s.scores[1]}],
+    "preferences.area_under_curve": lambda s: [
+        {"scores": s.scores, "human": np.where(np.isnan(s.human), np.nan, s.human > 0)},
+        {"scores": s.scores, "human": s.human},
+    ],
     "preferences.tied_shares": lambda s: [
         {"scores": s.scores, "better": better, "worse": worse, "instance": instance}
         for better, worse, instance in [_pairs(s)]
@@ -683,7 +690,9 @@ ASKED: Mapping[str, Callable[[Sample], list[Call]]] = {
     ],
     "sequences.mixture_width": lambda s: [{}],
     "sequences.asymptotic_sequence": lambda s: [{"estimate": s.whole[0], "sd": np.abs(s.whole[-1]), "n": 50}],
-    "sequences.e_benjamini_hochberg": lambda s: [{"log_evidence": 4 * s.whole.ravel(), "level": 0.1}],
+    "sequences.e_benjamini_hochberg": lambda s: [
+        {"log_evidence": 4 * s.whole.ravel(), "level": level} for level in (0.0, 0.1, 1.0)
+    ],
     "severity.correct_severity": lambda s: [
         *(
             {"value": value, "generator": [0, 0, 1, 1], "instance": [0, 1, 0, 1], "annotator": annotator}

@@ -188,3 +188,15 @@ def test_without_any_answer_there_is_nothing_to_learn() -> None:
 def test_counts_that_are_none_are_refused(right: list[object]) -> None:
     with pytest.raises(InvalidInput, match="annotator"):
         fit_beta_mixture(np.array(right), [0])
+
+
+def test_a_search_that_is_cut_off_says_so() -> None:
+    right, wrong = made_up(60)
+    counts, points = distinct_counts(right, wrong), random_points(2, 3, 0)
+    for iterations in (1, 2):
+        cut = climb(counts, points, iterations)
+        assert len(cut.trace) == iterations + 1
+        assert not cut.converged.any()
+        assert cut.steps.tolist() == [iterations] * 3
+    assert not fit_beta_mixture(right, wrong, iterations=1).converged
+    assert fit_beta_mixture(right, wrong).converged

@@ -17,6 +17,7 @@ from billboards.stats.significance import (
     Sides,
     Unit,
     cluster_rows,
+    exchange_correlations,
     fisher_z,
     permute_correlations,
     permute_values,
@@ -241,3 +242,16 @@ def test_clusters_from_rows_drawn_by_themselves_are_those_of_all_tests(sides: Si
         sizes.append(max(clusters.values()))
     assert max(sizes) > 2
     assert cluster_rows([], sign_rows(np.empty((0, 5)), draws=10, seed=0), 5, seed=0, sides=sides) == {}
+
+
+def test_exchanges_hold_every_difference_and_its_reverse() -> None:
+    random = np.random.default_rng(9)
+    human, scores = random.normal(size=(4, 20)), random.normal(size=(3, 4, 20))
+    scores[1, 2, :5] = np.nan
+    exchanges = exchange_correlations(scores, human, draws=30)
+    shared = np.isfinite(scores).all(axis=0)
+    r = [np.corrcoef(metric[shared], human[shared])[0, 1] for metric in scores]
+    assert exchanges.difference == pytest.approx(np.subtract.outer(r, r), abs=1e-12)
+    assert exchanges.n == shared.sum() == 75
+    assert exchanges.drawn.shape == (30, 3, 3)
+    assert exchanges.drawn == pytest.approx(-exchanges.drawn.transpose(0, 2, 1), abs=1e-6)
