@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
-#: Of models of annotators: at its top a likelihood is so flat that points a square root of the double's precision apart
-#: have the same one, and which of them a fit ends at hangs on the machine.
+#: Of models of annotators and of crossed effects: at its top a likelihood is so flat that points a square root of the
+#: double's precision apart have the same one, and which of them a fit ends at hangs on the machine.
 FITTED = 1e-6
 
 #: Values under these keys are times or durations as measured.

@@ -162,6 +162,11 @@ TEMPLATES = ["campaign", "template", "list"]
 FACTLESS = ["import", "table", "inputs/notices.csv", "-o", "out"]
 
 
+def precision(argv: Sequence[str]) -> float:
+    """How nearly a line's numbers must agree."""
+    return FITTED if {"annotators", "severity", "--crossed"} & set(argv) else RELATIVE
+
+
 def run_differences(kept: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     """Where a run that was repeated came to something else."""
     if kept["argv"] == FACTLESS:
@@ -172,7 +177,7 @@ def run_differences(kept: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     yield from differences(sum(kept.get("counts", ())), sum(now.get("counts", ())), "run.counts")
     if compares_all(kept["argv"]) and form_of(kept["argv"]) != "json":
         return
-    relative = FITTED if {"annotators", "severity"} & set(kept["argv"]) else RELATIVE
+    relative = precision(kept["argv"])
     if form_of(kept["argv"]) == "latex":
         # Since 0.2 LaTeX is laid out for papers, with short captions and columns that fit; CSV and JSON are compared.
         if "\\begin{tabular" not in str(now["stdout"]):
