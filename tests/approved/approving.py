@@ -30,12 +30,18 @@ TOLD = 25
 #: What no two runs say alike, and the word for it.
 _STAMP = re.compile(r"20\d\d-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00| UTC)?)?")
 _IDENTITY = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-_DIGEST = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,64}\b")
+#: An annotator's name may be of digits alone.
+_DIGEST = re.compile(r"(?<=\ba-)[0-9a-f]{12}\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,64}\b")
 _PYTHON = re.compile(r"python:3\.\d+\.\d+")
 _TRACE = re.compile(r"Traceback \(most recent call last\):.*?(?=\b[A-Z]\w*(Error|Exception): )", re.DOTALL)
 _LONG = re.compile(r"-?\d+\.\d{10,}(e[+-]?\d+)?")
 _DECIMAL = re.compile(r"[+-]?\d+\.\d+")
-_SECRET = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{24,}(?![\w-])")
+#: A secret has no digit once in some hundreds of times; then its length and its mixture of letters tell.
+_SECRET = re.compile(
+    r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{24,}(?![\w-])"
+    r"|(?<=/annotate/)[\w-]{32}(?![\w-])"
+    r"|(?<![\w-])(?=(?:[\w-]*?[a-z][A-Z]){4})(?:[\w-]{32}|[\w-]{43})(?![\w-])"
+)
 
 
 def approve(name: str, said: Any, *, folder: Path | str = "") -> None:
